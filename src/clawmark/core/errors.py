@@ -70,9 +70,7 @@ class ConflictError(ClawmarkError):
 
     default_code = "CONFLICT"
 
-    def __init__(
-        self, message: str, *, current_hash: str, code: str | None = None, action: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, current_hash: str, code: str | None = None, action: str = "") -> None:
         super().__init__(message, code=code, action=action)
         self.current_hash = current_hash
 

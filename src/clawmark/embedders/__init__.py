@@ -1,0 +1,1 @@
+"""Embedders: texts to vectors, each behind the one Protocol of ``core.ports``."""

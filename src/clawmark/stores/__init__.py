@@ -1,0 +1,1 @@
+"""Stores: the index behind the one Protocol of ``core.ports``."""

@@ -1,0 +1,184 @@
+"""The commands; each turns options into one call of ``Memory`` and prints what comes back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from clawmark import __version__
+from clawmark.cli import printing
+from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
+from clawmark.config import describe
+from clawmark.core.model import SearchResponse, SyncReport
+from clawmark.core.rendering import read_text
+from clawmark.engine.memory import Memory
+
+
+def run() -> None:
+    """Run the command line and exit; nothing prints a traceback to a user."""
+    try:
+        app.main(prog_name="clawmark", standalone_mode=True)
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted; what was finished is kept.", err=True)
+        sys.exit(INTERRUPTED)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="clawmark")
+def app() -> None:
+    """Recall for agents: the few passages of your notes that answer a question."""
+
+
+def _search_options(command: Any) -> Any:
+    options = (
+        click.option("--max-results", type=int, metavar="N", help="Most results. Default: 6."),
+        click.option("--min-score", type=float, metavar="X", help="Strict threshold on the score, 0 to 1."),
+        click.option("--min-confidence", type=float, metavar="X", help="Threshold on the confidence, 0 to 1."),
+        click.option("--sources", multiple=True, metavar="NAME", help='"memory" or "sessions"; may be repeated.'),
+        click.option("--paths", multiple=True, metavar="GLOB", help="Gitignore-style glob on paths; may be repeated."),
+        click.option("--since", metavar="DATE", help="First date that may answer."),
+        click.option("--until", metavar="DATE", help="Last date that may answer."),
+        click.option("--asof", metavar="DATE", help="Answer as of this date."),
+        click.option("--session-key", metavar="KEY", help="The chat that asks; decides about citations."),
+        click.option("--deadline", type=float, metavar="SECONDS", help="Answer by keyword when meaning takes longer."),
+        click.option("--max-chars", type=int, metavar="N", help="Budget over all passages and citations."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@app.command()
+@click.argument("query")
+@_search_options
+@common_options
+def search(choice: Choice, query: str, **options: Any) -> None:
+    """Find the passages that answer QUERY."""
+    with _reading(choice) as memory:
+        _answer(choice, memory.search(query, **_given(options)), printing.response_lines)
+
+
+@app.command()
+@click.argument("query")
+@click.option("--path", metavar="PATH", help="Tell where this file was lost, and why.")
+@_search_options
+@common_options
+def explain(choice: Choice, query: str, path: str | None, **options: Any) -> None:
+    """Show every number behind the answer to QUERY."""
+    with _reading(choice) as memory:
+        _answer(choice, memory.explain(query, path=path, **_given(options)), printing.explanation_lines)
+
+
+@app.command()
+@click.option("--force", is_flag=True, help="Read every file again; a damaged index is made anew.")
+@common_options
+def index(choice: Choice, force: bool) -> None:
+    """Make the index equal to the files."""
+    bar = Bar()
+    with choice.open() as memory:
+        try:
+            report = memory.sync(force=force, progress=bar)
+        finally:
+            bar.finish()
+    _report(choice, report)
+
+
+@app.command()
+@click.argument("path")
+@click.option("--from-line", type=int, default=1, metavar="N", help="First line. Default: 1.")
+@click.option("--lines", type=int, default=120, metavar="N", help="Most lines. Default: 120.")
+@click.option("--max-chars", type=int, default=12_000, metavar="N", help="Most characters. Default: 12000.")
+@click.option("--cursor", metavar="CURSOR", help="Go on inside a line that was longer than the budget.")
+@common_options
+def get(choice: Choice, path: str, **options: Any) -> None:
+    """Read lines of a memory file."""
+    with choice.open() as memory:
+        result = memory.get(path, **options)
+    if choice.as_json:
+        print_json(result)
+    elif result.status == "ok":
+        click.echo(read_text(result))
+    else:
+        click.echo(read_text(result), err=True)
+    sys.exit(DONE if result.status == "ok" else FAILED)
+
+
+@app.command()
+@click.option("--deep", is_flag=True, help="Also measure the parts of the index.")
+@common_options
+def status(choice: Choice, deep: bool) -> None:
+    """Compare the index with the files."""
+    with choice.open() as memory:
+        found = memory.status(deep=deep)
+    if choice.as_json:
+        print_json(found)
+    else:
+        _print(printing.status_lines(found))
+
+
+@app.command()
+@common_options
+def config(choice: Choice) -> None:
+    """Show each setting and where it came from."""
+    with choice.open() as memory:
+        loaded = memory.settings
+    rows = describe(loaded)
+    if choice.as_json:
+        print_json({key: {"value": value, "origin": origin} for key, value, origin in rows})
+        return
+    for key, value, origin in rows:
+        click.echo(f"{key} = {value}  ({origin})")
+    _warn(printing.notice_lines(loaded.warnings))
+
+
+def _reading(choice: Choice) -> Memory:
+    """Open a memory for one question: the process ends when its answer is printed."""
+    memory = choice.open()
+    memory.finish_before_answering()
+    return memory
+
+
+def _answer(choice: Choice, response: SearchResponse, lines: Any) -> None:
+    if response.error is not None:
+        if choice.as_json:
+            print_json(response)
+            sys.exit(FAILED)
+        fail(choice, response.error)
+    if choice.as_json:
+        print_json(response)
+    else:
+        _print(lines(response))
+        _warn(printing.notice_lines(response.warnings))
+    sys.exit(FAILED if response.partial else DONE)
+
+
+def _report(choice: Choice, report: SyncReport) -> None:
+    if choice.as_json:
+        print_json(report)
+    else:
+        _print(printing.report_lines(report))
+        if report.error is not None:
+            fail(choice, report.error)
+    sys.exit(FAILED if report.partial or report.error else DONE)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Leave out options that were not given."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if value not in (None, ())
+    }
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _warn(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)

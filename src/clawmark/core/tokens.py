@@ -1,0 +1,221 @@
+"""Text to terms: one tokenizer for every source, every store and every question.
+
+A term is a stemmed word, an identifier whole (``rfc-0077``, ``src/app/main.py``) and in
+parts, or an overlapping pair of characters of a script that is written without
+spaces. Single characters of such scripts are *singles*: findable, but no part of
+the length and the order of the text.
+
+``TOKENIZER_VERSION`` is part of the index identity: changed terms mean a new index.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from clawmark.core.porter import porter_stem
+from clawmark.core.stopwords import BY_LANGUAGE, CJK_PHRASES, stop_words_for
+
+TOKENIZER_VERSION = 1
+
+# Everything that separates words. Naming the separators, not the letters, keeps
+# combining vowel signs (Devanagari, Thai) inside their words and makes emoji words.
+_SEPARATORS = (
+    r"\s!-/:-@\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2190-\u21ff"
+    r"\u2500-\u259f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_WORD = rf"[^{_SEPARATORS}]+"
+_JOINTS = r"[-_./:#@+'’]{1,3}"
+# A line feed is a token of its own: the terms of a text keep its lines.
+SURFACE_PATTERN = re.compile(rf"{_WORD}(?:{_JOINTS}{_WORD})*|\n")
+
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    r"\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff"  # kana, bopomofo
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
+)
+_RUN = re.compile(rf"([{_UNSPACED}]+)")
+_UNSPACED_CHARACTER = re.compile(rf"[{_UNSPACED}]")
+_JOINT = re.compile(_JOINTS)
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CAMEL_BORDER = re.compile(r"[a-z][A-Z]")
+# Marks that are spelling, not meaning, in their scripts: Latin, Greek and Cyrillic
+# accents, Hebrew points, Arabic vowel signs. Vowel signs of Indic scripts stay.
+_ACCENTS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of one surface word.
+
+    Attributes:
+        main: Terms in order; they count for length and order.
+        singles: Single characters of unspaced scripts that are part of longer runs.
+    """
+
+    main: tuple[str, ...]
+    singles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """What a question asks of the text leg.
+
+    Attributes:
+        terms: Distinct terms in order of appearance, function words dropped.
+        dropped: True when the question had words, but only function words.
+        identifier: True when every word of the question is an identifier, such as
+            a ticket number, a version, a path.
+    """
+
+    terms: tuple[str, ...]
+    dropped: bool
+    identifier: bool
+
+
+def surfaces(text: str) -> list[str]:
+    r"""Cut a text into surface words; each line feed is an item of its own.
+
+    >>> surfaces("see RFC-0077.\nOK")
+    ['see', 'RFC-0077', '\n', 'OK']
+    """
+    return SURFACE_PATTERN.findall(text)
+
+
+def has_unspaced_script(text: str) -> bool:
+    """Tell whether a text holds a character of a script written without spaces."""
+    return _UNSPACED_CHARACTER.search(text) is not None
+
+
+def fold(word: str) -> str:
+    """Fold case, width and accents, so that spellings of one word are equal.
+
+    >>> fold("Ｍüller")
+    'muller'
+    """
+    if word.isascii():
+        return word.lower()
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    if _RUN.search(folded):
+        return folded
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+
+
+def analyse(surface: str) -> Terms:
+    """Turn one surface word into its terms.
+
+    >>> analyse("RFC-0077").main
+    ('rfc-0077', 'rfc', '0077')
+    >>> analyse("钥匙柜")
+    Terms(main=('钥匙', '匙柜'), singles=('钥', '匙', '柜'))
+    """
+    if surface.isascii() and surface.isalnum():
+        return Terms(_alphanumeric(surface))
+    return _compound(surface)
+
+
+def _alphanumeric(surface: str) -> tuple[str, ...]:
+    lower = surface.lower()
+    if _CAMEL_BORDER.search(surface):
+        return (lower, *(porter_stem(part.lower()) for part in _CAMEL.findall(surface)))
+    return (porter_stem(lower),)
+
+
+def _compound(surface: str) -> Terms:
+    parts = [part for part in _JOINT.split(surface) if part]
+    if (len(parts) > 1 and "’" in surface) or "'" in surface:
+        return _apostrophe(surface)
+    main: list[str] = []
+    singles: list[str] = []
+    if len(parts) > 1 and not has_unspaced_script(surface):
+        main.append(fold(surface))
+    for part in parts:
+        for segment in _RUN.split(unicodedata.normalize("NFKC", part)):
+            _add_segment(segment, main, singles)
+    return Terms(tuple(main), tuple(singles))
+
+
+def _apostrophe(surface: str) -> Terms:
+    """``Ann's`` is Ann; ``don't`` is dont; ``O'Brien`` is obrien, and its parts."""
+    head, _, tail = surface.replace("’", "'").partition("'")
+    if tail.lower() in {"s", ""} and head:
+        return analyse(head)
+    joined = analyse(head + tail) if head + tail else Terms(())
+    if len(tail) <= 2 or "'" in tail:
+        return Terms(joined.main or (fold(surface),), joined.singles)
+    parts = [analyse(head), analyse(tail)]
+    main = joined.main + tuple(term for part in parts for term in part.main)
+    return Terms(main, joined.singles)
+
+
+def _add_segment(segment: str, main: list[str], singles: list[str]) -> None:
+    if not segment:
+        return
+    if not _UNSPACED_CHARACTER.match(segment):
+        folded = fold(segment)
+        main.extend(_alphanumeric(segment) if segment.isascii() else (porter_stem(folded),))
+    elif len(segment) == 1:
+        main.append(segment)
+    else:
+        main.extend(segment[i : i + 2] for i in range(len(segment) - 1))
+        singles.extend(segment)
+
+
+@lru_cache(maxsize=65536)
+def cached_analysis(surface: str) -> Terms:
+    """Like ``analyse``, remembered: most words of a text have been seen before."""
+    return analyse(surface)
+
+
+def query_terms(query: str) -> QueryTerms:
+    """Turn a question into distinct terms, function words dropped.
+
+    >>> query_terms("what was the result of the inspection").terms
+    ('result', 'inspect')
+    >>> query_terms("GitHub备份为什么失败").terms
+    ('github', '备份', '失败')
+    """
+    words = [surface for surface in surfaces(query) if surface != "\n"]
+    lower = [unicodedata.normalize("NFKC", word).casefold().replace("’", "'").replace("'", "") for word in words]
+    stops = stop_words_for(lower)
+    kept = [word for word, plain in zip(words, lower, strict=True) if plain not in stops]
+    terms: dict[str, None] = {}
+    for word in kept:
+        for piece in _without_function_phrases(word):
+            terms.update(dict.fromkeys(analyse(piece).main))
+    return QueryTerms(
+        terms=tuple(terms),
+        dropped=bool(words) and not terms,
+        identifier=bool(kept) and bool(terms) and all(is_identifier(word) for word in kept),
+    )
+
+
+def _without_function_phrases(word: str) -> list[str]:
+    """Cut function phrases out of runs of unspaced script; keep a run that is nothing else."""
+    if not has_unspaced_script(word):
+        return [word]
+    pieces = [piece for piece in _PHRASES.split(word) if piece]
+    # A one-character question such as 是 still means itself.
+    return pieces if pieces or len(word) > 1 else [word]
+
+
+_PHRASES = re.compile("|".join(map(re.escape, CJK_PHRASES)))
+
+
+def is_identifier(word: str) -> bool:
+    """Tell whether a surface word names one thing: digits among letters, or joints.
+
+    >>> [is_identifier(word) for word in ("INC-90817", "v2.3.1", "ERR_CONN", "well-known", "crane", "2026")]
+    [True, True, True, False, False, True]
+    """
+    if any(character.isdigit() for character in word):
+        return True
+    return bool(re.search(r"[_/#@:]|[A-Za-z]\.[A-Za-z]", word)) and word.isascii()
+
+
+def function_words() -> frozenset[str]:
+    """All function words of all languages, for features that only count content."""
+    return frozenset().union(*BY_LANGUAGE.values())

@@ -1,0 +1,1 @@
+"""The engine: ``Memory`` and ``AsyncMemory``, the classes that users learn."""

@@ -1,0 +1,73 @@
+"""``AsyncMemory``: the same calls for code that runs on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.ports import Embedder, Store
+from clawmark.engine.memory import Memory
+from clawmark.sync import Progress
+
+_T = TypeVar("_T")
+
+
+class AsyncMemory:
+    """``Memory`` on threads: SQLite and numpy release the interpreter, the loop stays free.
+
+    Arguments, results and errors are those of ``Memory``; the object is an
+    asynchronous context manager.
+    """
+
+    def __init__(
+        self,
+        workspace: str | os.PathLike[str],
+        agent: str = "main",
+        config: Path | str | Mapping[str, Any] | None = None,
+        embedder: Embedder | str | None = None,
+        store: Store | str | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._memory = Memory(workspace, agent, config, embedder, store, clock)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """See ``Memory.close``."""
+        await self._run(self._memory.close)
+
+    async def sync(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
+        """See ``Memory.sync``; *progress* is called from another thread."""
+        return await self._run(self._memory.sync, force=force, progress=progress)
+
+    async def search(self, query: str, **options: Any) -> SearchResponse:
+        """See ``Memory.search``."""
+        return await self._run(self._memory.search, query, **options)
+
+    async def explain(self, query: str, **options: Any) -> SearchResponse:
+        """See ``Memory.explain``."""
+        return await self._run(self._memory.explain, query, **options)
+
+    async def get(self, path: str, **options: Any) -> ReadResult:
+        """See ``Memory.get``."""
+        return await self._run(self._memory.get, path, **options)
+
+    async def status(self, *, deep: bool = False) -> Status:
+        """See ``Memory.status``."""
+        return await self._run(self._memory.status, deep=deep)
+
+    async def _run(self, call: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
+        return await asyncio.to_thread(partial(call, *arguments, **options))

@@ -1,0 +1,174 @@
+"""Checks the arguments of public calls before anything is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from clawmark.core.errors import ArgumentError
+
+SOURCES = ("memory", "sessions")
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """A question with its options, checked.
+
+    Attributes:
+        query: Without white space at the ends.
+        max_results: None for the setting; likewise ``min_score``.
+        since: First moment that may answer; None for no bound.
+        until: Last moment that may answer.
+        asof: Replaces now.
+        deadline: Seconds for the whole search.
+        max_chars: Budget over all snippets and citations.
+        explain_path: Also tell where this file was lost.
+    """
+
+    query: str
+    max_results: int | None = None
+    min_score: float | None = None
+    min_confidence: float | None = None
+    sources: frozenset[str] | None = None
+    paths: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    asof: datetime | None = None
+    session_key: str | None = None
+    deadline: float | None = None
+    max_chars: int | None = None
+    explain_path: str | None = None
+
+
+def search_request(
+    query: Any,
+    *,
+    max_results: Any = None,
+    min_score: Any = None,
+    min_confidence: Any = None,
+    sources: Any = None,
+    paths: Any = None,
+    since: Any = None,
+    until: Any = None,
+    asof: Any = None,
+    session_key: Any = None,
+    deadline: Any = None,
+    max_chars: Any = None,
+    explain_path: Any = None,
+) -> SearchRequest:
+    """Check the arguments of a search.
+
+    Raises:
+        ArgumentError: One of them cannot be used; the message names it.
+    """
+    if not isinstance(query, str):
+        raise ArgumentError(f"query must be text, not {type(query).__name__}.")
+    return SearchRequest(
+        query=query.strip(),
+        max_results=whole_number("max_results", max_results, least=1),
+        min_score=_share("min_score", min_score),
+        min_confidence=_share("min_confidence", min_confidence),
+        sources=_sources(sources),
+        paths=_globs(paths),
+        since=moment("since", since),
+        until=moment("until", until, end_of_day=True),
+        asof=moment("asof", asof),
+        session_key=_text("session_key", session_key),
+        deadline=_seconds("deadline", deadline),
+        max_chars=whole_number("max_chars", max_chars, least=1),
+        explain_path=_text("path", explain_path),
+    )
+
+
+def whole_number(name: str, value: Any, *, least: int) -> int | None:
+    """Check an optional whole number."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ArgumentError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return value
+
+
+def _share(name: str, value: Any) -> float | None:
+    number = _number(name, value)
+    if number is not None and not 0.0 <= number <= 1.0:
+        raise ArgumentError(f"{name} must lie between 0 and 1, not {value!r}.")
+    return number
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    number = _number(name, value)
+    if number is not None and number <= 0.0:
+        raise ArgumentError(f"{name} must be seconds above 0, not {value!r}.")
+    return number
+
+
+def _number(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ArgumentError(f"{name} must be a number, not {value!r}.")
+    return float(value)
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ArgumentError(f"{name} must be text, not {type(value).__name__}.")
+    return value
+
+
+def _sources(value: Any) -> frozenset[str] | None:
+    if value is None:
+        return None
+    names = _strings("sources", value)
+    unknown = [name for name in names if name not in SOURCES]
+    if unknown or not names:
+        raise ArgumentError(f"sources must name some of {', '.join(SOURCES)}, not {value!r}.")
+    return frozenset(names)
+
+
+def _globs(value: Any) -> tuple[str, ...] | None:
+    return None if value is None else _strings("paths", value)
+
+
+def _strings(name: str, value: Any) -> tuple[str, ...]:
+    items: tuple[Any, ...]
+    if isinstance(value, str):
+        items = (value,)
+    elif isinstance(value, Iterable):
+        items = tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    else:
+        items = (value,)
+    if not all(isinstance(item, str) for item in items):
+        raise ArgumentError(f"{name} must be a list of text, not {value!r}.")
+    return items
+
+
+def moment(name: str, value: Any, *, end_of_day: bool = False) -> datetime | None:
+    """Check a date, an aware datetime, or either as ISO text; give an aware UTC moment.
+
+    A date stands for its first moment, or its last one with *end_of_day*.
+    """
+    if value is None:
+        return None
+    parsed = _parsed(name, value) if isinstance(value, str) else value
+    if isinstance(parsed, datetime):
+        if parsed.tzinfo is None:
+            raise ArgumentError(f"{name} needs a time zone: {value!r} has none.", action="Add one, such as +00:00.")
+        return parsed.astimezone(UTC)
+    if isinstance(parsed, date):
+        start = datetime.combine(parsed, time(), UTC)
+        return start + timedelta(days=1) - timedelta(microseconds=1) if end_of_day else start
+    raise ArgumentError(f"{name} must be a date, a datetime with a time zone, or ISO text, not {value!r}.")
+
+
+def _parsed(name: str, text: str) -> date | datetime:
+    try:
+        return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentError(
+            f"{name} is no date: {text!r}.", action="Write it as 2026-06-30 or 2026-06-30T12:00:00+00:00."
+        ) from error

@@ -1,0 +1,36 @@
+"""Looks at the files behind hits: is what was found still there?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from clawmark.core.ports import Candidate
+from clawmark.files import FileRules, locate
+
+Look = Literal["same", "changed", "gone"]
+
+
+class Disk:
+    """Stats the files of hits, each once per search."""
+
+    def __init__(self, rules: FileRules) -> None:
+        self._rules = rules
+        self._seen: dict[tuple[str, str], Look] = {}
+
+    def look(self, candidate: Candidate) -> Look:
+        """Compare a hit's file with what was indexed, by size and time."""
+        key = (candidate.source, candidate.path)
+        if key not in self._seen:
+            self._seen[key] = _compare(locate(self._rules, *key), candidate)
+        return self._seen[key]
+
+
+def _compare(path: Path | None, candidate: Candidate) -> Look:
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        found = None
+    if found is None:
+        return "gone"
+    return "same" if (found.st_size, found.st_mtime_ns) == (candidate.size, candidate.mtime_ns) else "changed"

@@ -1,0 +1,109 @@
+"""From a workspace and its settings to the rooms below: rules, store, cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from clawmark.config import Settings, user_cache_dir
+from clawmark.core.decay import DecayRule, DecaySettings
+from clawmark.core.errors import ConfigError, WorkspaceNotFoundError
+from clawmark.core.ports import Store
+from clawmark.embedders.cache import EmbeddingCache
+from clawmark.files import ExtraPath, FileRules
+from clawmark.sync import Recipe
+
+INDEX_FOLDER = ".clawmark"
+INDEX_FILE = "index.sqlite"
+SQLITE_PREFIX = "sqlite:///"
+
+
+def existing_workspace(workspace: Any) -> Path:
+    """Check that a workspace is a folder, and give its absolute path.
+
+    Raises:
+        WorkspaceNotFoundError: It is not.
+    """
+    if not isinstance(workspace, (str, os.PathLike)) or not str(workspace):
+        raise WorkspaceNotFoundError(f"A workspace is a path, not {workspace!r}.")
+    path = Path(workspace).expanduser().absolute()  # pyright: ignore[reportUnknownArgumentType]
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise WorkspaceNotFoundError(f"The workspace {path} {what}.", action="Name a folder of Markdown notes.")
+    return path
+
+
+def file_rules(workspace: Path, settings: Settings) -> FileRules:
+    """Give the rules that decide which files count."""
+    files = settings.files
+    return FileRules(
+        workspace=workspace,
+        extra_paths=tuple(ExtraPath(extra.path, extra.pattern) for extra in files.extra_paths),
+        include=files.include,
+        exclude=files.exclude,
+        follow_links=files.follow_links,
+        max_bytes=files.max_bytes,
+        session_paths=settings.sessions.paths,
+    )
+
+
+def recipe(settings: Settings) -> Recipe:
+    """Give what is made of a file."""
+    return Recipe(
+        tokens=settings.chunking.tokens,
+        overlap=settings.chunking.overlap,
+        redact=settings.sessions.redact,
+        follow_links=settings.files.follow_links,
+    )
+
+
+def decay_settings(settings: Settings) -> DecaySettings:
+    """Give the rules of decay."""
+    decay = settings.query.hybrid.temporal_decay
+    rules = tuple(DecayRule(rule.match, rule.kind, rule.half_life_days, rule.floor) for rule in decay.rules)
+    return DecaySettings(decay.enabled, decay.half_life_days, decay.floor, rules)
+
+
+def open_store(workspace: Path, store: Store | str | None, settings: Settings, environ: Mapping[str, str]) -> Store:
+    """Open the store that an argument, else the configuration, names.
+
+    Raises:
+        ConfigError: The URL is of no known kind.
+    """
+    if store is not None and not isinstance(store, str):
+        return store
+    url = store or settings.store.url
+    if not url:
+        return _sqlite(index_path(workspace, environ))
+    if not url.startswith(SQLITE_PREFIX):
+        raise ConfigError(
+            f"No store is known for the URL {url!r}.",
+            code="UNKNOWN_STORE",
+            action="Use sqlite:///PATH (four slashes for an absolute path).",
+        )
+    return _sqlite(workspace / Path(url.removeprefix(SQLITE_PREFIX)).expanduser())
+
+
+def _sqlite(path: Path) -> Store:
+    from clawmark.stores.sqlite import SqliteStore
+
+    return SqliteStore(path)
+
+
+def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the place of the index: in the workspace, or in the user's cache when that is read-only."""
+    folder = workspace / INDEX_FOLDER
+    if os.access(folder if folder.is_dir() else workspace, os.W_OK):
+        return folder / INDEX_FILE
+    name = hashlib.sha256(str(workspace.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
+
+
+def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:
+    """Give the user's embedding cache; None when it is switched off."""
+    if not settings.cache.enabled:
+        return None
+    return EmbeddingCache(user_cache_dir(environ) / "embeddings.sqlite", max_entries=settings.cache.max_entries)

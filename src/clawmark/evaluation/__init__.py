@@ -1,0 +1,1 @@
+"""Labelled questions against real searches: the numbers that ranking is chosen by."""

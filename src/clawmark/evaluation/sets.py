@@ -1,0 +1,104 @@
+"""Folders of labelled questions: where the notes are, and what is asked of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clawmark.core.errors import ArgumentError
+from clawmark.evaluation.metrics import Span
+
+QUERIES = "queries.jsonl"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A labelled question.
+
+    Attributes:
+        id: Unique in its workspace.
+        query: The text.
+        category: Kind of question; "" when unknown.
+        asof: The day of the question, ISO; None for now.
+        gold: Places that answer.
+        stale: Places that used to answer.
+        any_suffices: One gold place is enough.
+    """
+
+    id: str
+    query: str
+    category: str
+    asof: str | None
+    gold: tuple[Span, ...]
+    stale: tuple[Span, ...]
+    any_suffices: bool
+
+
+@dataclass(frozen=True)
+class LabelledWorkspace:
+    """Notes with the questions asked of them."""
+
+    name: str
+    corpus: Path
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class LabelledSet:
+    """One benchmark set: workspaces of one kind."""
+
+    name: str
+    workspaces: tuple[LabelledWorkspace, ...]
+
+
+def load_set(folder: Path) -> LabelledSet:
+    """Read a set: a folder with ``manifest.json``, or a workspace with ``queries.jsonl``.
+
+    Questions without a gold place, and of categories that the manifest does not score,
+    are left out.
+
+    Raises:
+        ArgumentError: The folder holds neither.
+    """
+    manifest = folder / "manifest.json"
+    if not manifest.is_file():
+        if not (folder / QUERIES).is_file():
+            raise ArgumentError(f"{folder} holds neither manifest.json nor {QUERIES}.", action="Name a labelled set.")
+        return LabelledSet(folder.name, (LabelledWorkspace(folder.name, folder, _questions(folder, None)),))
+    facts = json.loads(manifest.read_text(encoding="utf-8"))
+    scored = facts.get("categories_scored")
+    workspaces = tuple(_workspaces(folder, facts, set(scored) if scored else None))
+    return LabelledSet(folder.resolve().name, workspaces)
+
+
+def _workspaces(folder: Path, facts: dict[str, Any], scored: set[str] | None) -> Iterator[LabelledWorkspace]:
+    for entry in facts["workspaces"]:
+        name = entry["workspace"]
+        # The corpus of a set that asks in another language is another set's folder.
+        corpus = folder.resolve().parent / entry.get("corpus", f"{folder.name}/{name}")
+        yield LabelledWorkspace(name, corpus, _questions(folder / name, scored))
+
+
+def _questions(folder: Path, scored: set[str] | None) -> tuple[Question, ...]:
+    lines = (folder / QUERIES).read_text(encoding="utf-8").splitlines()
+    questions = (_question(json.loads(line)) for line in lines if line.strip())
+    return tuple(q for q in questions if q.gold and (scored is None or q.category in scored))
+
+
+def _question(data: dict[str, Any]) -> Question:
+    return Question(
+        id=str(data["id"]),
+        query=data["query"],
+        category=data.get("category", ""),
+        asof=data.get("asof"),
+        gold=tuple(_span(item) for item in data.get("gold", ())),
+        stale=tuple(_span(item) for item in data.get("stale") or ()),
+        any_suffices=data.get("match") == "any",
+    )
+
+
+def _span(data: dict[str, Any]) -> Span:
+    return Span(data["path"], int(data["start_line"]), int(data["end_line"]))

@@ -1,0 +1,36 @@
+"""The files of a workspace: which count, what is in them, and what may be read."""
+
+from __future__ import annotations
+
+from clawmark.files.filters import IGNORE_FILE, matcher
+from clawmark.files.found import FoundFile, Scan
+from clawmark.files.names import is_memory_path, nearest_names
+from clawmark.files.paths import find_workspace, locate, resolve_note
+from clawmark.files.read import read_window
+from clawmark.files.rules import MAX_SESSION_BYTES, ExtraPath, FileRules, Source
+from clawmark.files.scan import scan_files
+from clawmark.files.text import ChangedWhileReading, FileBytes, NoteText, UnreadableNote, read_bytes, read_note
+
+__all__ = [
+    "IGNORE_FILE",
+    "MAX_SESSION_BYTES",
+    "ChangedWhileReading",
+    "ExtraPath",
+    "FileBytes",
+    "FileRules",
+    "FoundFile",
+    "NoteText",
+    "Scan",
+    "Source",
+    "UnreadableNote",
+    "find_workspace",
+    "is_memory_path",
+    "locate",
+    "matcher",
+    "nearest_names",
+    "read_bytes",
+    "read_note",
+    "read_window",
+    "resolve_note",
+    "scan_files",
+]

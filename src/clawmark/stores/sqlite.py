@@ -1,0 +1,171 @@
+"""The index as one SQLite file: WAL, full text, vectors; derived, disposable.
+
+Any number of readers beside one writer, in any number of processes. Each thread has
+its own connection.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from clawmark.core.errors import StoreCorruptError
+from clawmark.stores.matrix import MatrixCache
+from clawmark.stores.sqlite_read import SqliteReader
+from clawmark.stores.sqlite_schema import PAGE_SIZE, prepare, read_version, translate
+from clawmark.stores.sqlite_write import SqliteWriter
+
+# Longer than any transaction of ours; after it the caller is told who is in the way.
+BUSY_TIMEOUT_SECONDS = 10.0
+
+
+class SqliteStore:
+    """A store in one file (``core.ports.Store``); nothing is written before ``writing``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._matrices = MatrixCache()
+
+    @property
+    def location(self) -> str:
+        """See ``core.ports.Store``."""
+        return str(self.path)
+
+    @contextmanager
+    def reading(self, agent: str, identity: Mapping[str, Any] | None = None) -> Generator[SqliteReader]:
+        """See ``core.ports.Store``."""
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                yield SqliteReader(_empty(), None, self._matrices, self.location)
+                return
+            db.execute("BEGIN")
+            try:
+                read_version(db, self.location)
+                yield SqliteReader(db, _generation_of(db, agent, identity), self._matrices, self.location)
+            finally:
+                with suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, agent: str, identity: Mapping[str, Any]) -> Generator[SqliteWriter]:
+        """See ``core.ports.Store``."""
+        with self._translated():
+            db = self._connect(create=True)
+            assert db is not None
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                writer = SqliteWriter(db, _make_generation(db, agent, identity))
+                yield writer
+                writer.finish()
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+                raise
+
+    def agents(self) -> list[str]:
+        """See ``core.ports.Store``."""
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                return []
+            return [row[0] for row in db.execute("SELECT DISTINCT agent FROM generations ORDER BY agent")]
+
+    def close(self) -> None:
+        """See ``core.ports.Store``."""
+        with self._lock:
+            connections, self._connections = self._connections, []
+            self._local = threading.local()
+        for db in connections:
+            with suppress(sqlite3.Error):
+                db.close()
+
+    def reset(self) -> None:
+        """Remove the index file, which can be rebuilt, with its journals."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+
+    def _connect(self, *, create: bool) -> sqlite3.Connection | None:
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is not None:
+            return db
+        if not create and not self.path.exists():
+            return None
+        if create:
+            _make_folder(self.path.parent)
+        db = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            self._configure(db, create=create)
+        except BaseException:
+            db.close()
+            raise
+        self._local.db = db
+        with self._lock:
+            self._connections.append(db)
+        return db
+
+    def _configure(self, db: sqlite3.Connection, *, create: bool) -> None:
+        if create:
+            db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            db.execute("PRAGMA journal_mode = WAL")
+            # WAL with NORMAL cannot be corrupted by a crash; the last commits may be
+            # lost with the power, and the files are the truth.
+            db.execute("PRAGMA synchronous = NORMAL")
+            prepare(db, self.location)
+        elif read_version(db, self.location) == 0:
+            raise StoreCorruptError(f"The index {self.location} is empty.", action="Run `clawmark index --force`.")
+        db.execute("PRAGMA temp_store = MEMORY")
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise translate(error, self.location) from error
+
+
+def canonical(identity: Mapping[str, Any]) -> str:
+    """Spell an identity so that equal ones are equal text."""
+    return json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
+
+
+def _generation_of(db: sqlite3.Connection, agent: str, identity: Mapping[str, Any] | None) -> int | None:
+    if identity is None:
+        row = db.execute(
+            "SELECT id FROM generations WHERE agent = ? ORDER BY answering DESC, id DESC LIMIT 1", (agent,)
+        ).fetchone()
+    else:
+        row = db.execute(
+            "SELECT id FROM generations WHERE agent = ? AND identity = ?", (agent, canonical(identity))
+        ).fetchone()
+    return row[0] if row else None
+
+
+def _make_generation(db: sqlite3.Connection, agent: str, identity: Mapping[str, Any]) -> int:
+    known = _generation_of(db, agent, identity)
+    if known is not None:
+        return known
+    cursor = db.execute("INSERT INTO generations (agent, identity) VALUES (?, ?)", (agent, canonical(identity)))
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    if folder.name == ".clawmark" and not (folder / ".gitignore").exists():
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _empty() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:")

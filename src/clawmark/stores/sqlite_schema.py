@@ -1,0 +1,162 @@
+"""The tables of the SQLite index, their version, and what its errors mean.
+
+Rows carry the generation; a generation belongs to one agent. Term ids are given per
+generation, and the full-text index holds ids, not words: a query for one agent's ids
+cannot touch another agent's postings, and no user text is ever query syntax.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from clawmark.core.errors import StoreBusyError, StoreCorruptError, StoreError
+
+APPLICATION_ID = 0x636C776D  # "clwm"
+SCHEMA_VERSION = 1
+
+# Three float32 vectors of 512 dimensions fill a page of 8 kB to 75 %, one fills one of
+# 4 kB to 50 %; larger pages cost more on small edits.
+PAGE_SIZE = 8192
+
+_TABLES = """
+CREATE TABLE generations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    answering INTEGER NOT NULL DEFAULT 0,
+    complete INTEGER NOT NULL DEFAULT 0,
+    revision INTEGER NOT NULL DEFAULT 0,
+    chunks INTEGER NOT NULL DEFAULT 0,
+    total_length INTEGER NOT NULL DEFAULT 0,
+    facts TEXT NOT NULL DEFAULT '{}',
+    UNIQUE (agent, identity)
+);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    generation INTEGER NOT NULL REFERENCES generations (id),
+    source TEXT NOT NULL,
+    path TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    time_ms INTEGER,
+    rejected TEXT,
+    kind TEXT NOT NULL DEFAULT '',
+    chunks INTEGER NOT NULL DEFAULT 0,
+    meta TEXT NOT NULL DEFAULT '{}',
+    text BLOB NOT NULL,
+    UNIQUE (generation, source, path)
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents (id),
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    embedding_key BLOB NOT NULL,
+    context TEXT NOT NULL,
+    terms BLOB NOT NULL
+);
+CREATE INDEX chunks_of_document ON chunks (document);
+CREATE TABLE vectors (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks (id),
+    vector BLOB NOT NULL
+);
+CREATE TABLE terms (
+    id INTEGER PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    term TEXT NOT NULL,
+    df INTEGER NOT NULL,
+    UNIQUE (generation, term)
+);
+CREATE VIRTUAL TABLE chunk_terms USING fts5 (ids, content = '', tokenize = 'ascii');
+"""
+
+# Migration n brings version n to n + 1. Derived data: a step may also empty tables, the
+# next sync fills them again.
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+def prepare(db: sqlite3.Connection, location: str) -> None:
+    """Create the tables in a new file, or bring an older one up to date.
+
+    Raises:
+        StoreError: The file was written by a newer clawmark.
+    """
+    version = read_version(db, location)
+    if version == SCHEMA_VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = read_version(db, location)
+        if version == 0:
+            for statement in _TABLES.split(";\n"):
+                if statement.strip():
+                    db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for step in range(max(version, 1), SCHEMA_VERSION):
+            MIGRATIONS[step](db)
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def read_version(db: sqlite3.Connection, location: str) -> int:
+    """Give the schema version of an open index, 0 for an empty file.
+
+    Raises:
+        StoreError: It is not ours, or newer than this clawmark.
+    """
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    owner = int(db.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
+    if tables and owner != APPLICATION_ID:
+        raise StoreError(
+            f"{location} is a database of another program.",
+            code="INDEX_FOREIGN",
+            action="Name another file in [store] url.",
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The index {location} was written by a newer clawmark "
+            f"(schema {version}, this one knows {SCHEMA_VERSION}).",
+            code="INDEX_NEWER",
+            action="Upgrade clawmark, or name another index file in [store] url.",
+        )
+    return version if tables else 0
+
+
+def translate(error: sqlite3.Error, location: str) -> StoreError:
+    """Turn an SQLite error into one that names the cause and its one repair."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    text = str(error)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreBusyError(
+            f"Another process is writing the index {location}.", action="Try again when it has finished."
+        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text or "not a database" in text:
+        return StoreCorruptError(
+            f"The index {location} is damaged: {text}.",
+            action="Run `clawmark index --force`: it is rebuilt from your files.",
+        )
+    if name.startswith("SQLITE_FULL"):
+        return StoreError(f"The disk of {location} is full.", code="INDEX_DISK_FULL", action="Free some space.")
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY", "SQLITE_AUTH")):
+        return StoreError(
+            f"The index {location} cannot be opened: {text}.",
+            code="INDEX_PERMISSION",
+            action="Check the permissions of the file and its folder.",
+        )
+    if name.startswith("SQLITE_IOERR"):
+        return StoreError(f"Reading the index {location} failed: {text}.", code="INDEX_IO", action="Check the disk.")
+    if "no such table" in text or "no such column" in text:
+        return StoreCorruptError(
+            f"The index {location} is incomplete: {text}.",
+            action="Run `clawmark index --force`: it is rebuilt from your files.",
+        )
+    return StoreError(f"The index {location} failed: {text}.", action="Run `clawmark doctor`.")

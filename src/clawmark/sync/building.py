@@ -1,0 +1,163 @@
+"""From the bytes of a file to the document and chunks that a store keeps."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
+from clawmark.core.ports import ChunkRow, Document
+from clawmark.core.tokens import TOKENIZER_VERSION, cached_analysis, surfaces
+from clawmark.files import FoundFile, read_bytes, read_note
+from clawmark.redaction import redact
+from clawmark.sessions import Session, parse_session, remap_lines, session_text, split_jsonl
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings that decide what is made of a file.
+
+    Attributes:
+        tokens: Budget of a chunk.
+        overlap: Tokens that neighbours may share.
+        redact: Whether secrets are masked.
+        follow_links: Whether links are followed when reading.
+    """
+
+    tokens: int = 400
+    overlap: int = 80
+    redact: bool = True
+    follow_links: bool = False
+
+    def identity(self) -> dict[str, object]:
+        """Give what makes two indexes of the same files differ, whatever embeds them."""
+        return {
+            "chunker": CHUNKER_VERSION,
+            "tokenizer": TOKENIZER_VERSION,
+            "tokens": self.tokens,
+            "overlap": self.overlap,
+            "redact": self.redact,
+        }
+
+
+@dataclass(frozen=True)
+class Built:
+    """A document with its chunks, and the number of secrets that were masked."""
+
+    document: Document
+    chunks: tuple[ChunkRow, ...]
+    redactions: int
+
+
+def build(found: FoundFile, recipe: Recipe) -> Built:
+    """Read a file and make its document.
+
+    Raises:
+        UnreadableNote: The file cannot be read, or is no text.
+    """
+    if found.source == "sessions":
+        return _build_session(found, recipe)
+    note = read_note(found, follow_links=recipe.follow_links)
+    text, redactions = _masked(note.text, recipe)
+    document = Document(found.source, found.path, note.hash, note.size, note.mtime_ns, text=text)
+    if not text.strip():
+        return Built(replace(document, rejected="nothing but blank lines", text=""), (), 0)
+    if redactions:
+        document = replace(document, meta={"redactions": redactions})
+    spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
+    return Built(document, _rows(text, spans), redactions)
+
+
+def _build_session(found: FoundFile, recipe: Recipe) -> Built:
+    raw = read_bytes(found, follow_links=recipe.follow_links)
+    session, redactions = _masked_session(parse_session(split_jsonl(raw.data), name=found.path), recipe)
+    rendered = session_text(session)
+    text = rendered.text
+    document = Document(
+        source=found.source,
+        path=found.path,
+        hash=hashlib.sha256(raw.data).hexdigest(),
+        size=raw.size,
+        mtime_ns=raw.mtime_ns,
+        time_ms=_milliseconds(session.ended or session.started),
+        text=text,
+        meta={"kind": session.kind, "session": session.session_id, "redactions": redactions},
+    )
+    if not text.strip():
+        return Built(replace(document, rejected="no conversation in it", text=""), (), 0)
+    spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
+    rows = tuple(_at_source_lines(row, rendered.line_map) for row in _rows(text, spans))
+    return Built(document, rows, redactions)
+
+
+def _masked(text: str, recipe: Recipe) -> tuple[str, int]:
+    if not recipe.redact:
+        return text, 0
+    masked = redact(text)
+    return masked.text, masked.count
+
+
+def _masked_session(session: Session, recipe: Recipe) -> tuple[Session, int]:
+    """Mask before lines are wrapped: a secret that is cut in two would be masked in part."""
+    masked = [(line, *_masked(line.text, recipe)) for line in session.lines]
+    lines = tuple(replace(line, text=text) for line, text, _ in masked)
+    return replace(session, lines=lines), sum(count for _, _, count in masked)
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def _at_source_lines(row: ChunkRow, line_map: Sequence[int]) -> ChunkRow:
+    start, end = remap_lines(row.start_line, row.end_line, line_map)
+    return replace(row, start_line=start, end_line=end)
+
+
+def _rows(text: str, spans: Sequence[Chunk]) -> tuple[ChunkRow, ...]:
+    """Give each chunk its terms; the lines of a text are analysed once, overlaps included."""
+    terms, singles, borders = _analysed_lines(text)
+    rows: list[ChunkRow] = []
+    for span in spans:
+        if _is_part_of_line(text, span):
+            main, single, _ = _analysed_lines(text[span.start : span.end])
+        else:
+            first, last = borders[span.start_line - 1], borders[span.end_line]
+            main, single = terms[first[0] : last[0]], singles[first[1] : last[1]]
+        body = embedding_text(span.context, text[span.start : span.end])
+        rows.append(
+            ChunkRow(
+                start_line=span.start_line,
+                end_line=span.end_line,
+                start=span.start,
+                end=span.end,
+                context=span.context,
+                terms=tuple(main),
+                singles=tuple(dict.fromkeys(single)),
+                embedding_key=hashlib.blake2b(body.encode(), digest_size=16).digest(),
+            )
+        )
+    return tuple(rows)
+
+
+def _analysed_lines(text: str) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+    r"""Give all terms with "\n" between lines, all singles, and where each line begins in both."""
+    terms: list[str] = []
+    singles: list[str] = []
+    borders = [(0, 0)]
+    for surface in surfaces(text):
+        if surface == "\n":
+            terms.append(surface)
+            borders.append((len(terms), len(singles)))
+            continue
+        analysis = cached_analysis(surface)
+        terms.extend(analysis.main)
+        if analysis.singles:
+            singles.extend(analysis.singles)
+    borders.append((len(terms), len(singles)))
+    return terms, singles, borders
+
+
+def _is_part_of_line(text: str, span: Chunk) -> bool:
+    return (span.start > 0 and text[span.start - 1] != "\n") or (span.end < len(text) and text[span.end] != "\n")

@@ -1,0 +1,202 @@
+"""From chunks without a vector to chunks with one: cache first, then the provider.
+
+Every finished batch is kept: what a killed process had embedded is not embedded again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from clawmark.core.chunking import WEIGHT_PER_TOKEN, weigh
+from clawmark.core.errors import ClawmarkError, EmbeddingError, InputTooLongError, QuotaError, RateLimitedError
+from clawmark.core.graphemes import safe_cut
+from clawmark.core.model import PathReason
+from clawmark.core.ports import Embedder, PendingChunk, Store
+from clawmark.embedders.cache import EmbeddingCache
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LOG = logging.getLogger(__name__)
+
+# Pending chunks read at a time: bounds memory, and fills several batches.
+_PAGE = 512
+
+
+@dataclass
+class EmbeddingOutcome:
+    """What embedding did.
+
+    Attributes:
+        texts_embedded: Texts that the provider was paid for.
+        failed: Paths with a chunk that could not be embedded, and why.
+        stopped: Why embedding ended early; None when all was tried.
+    """
+
+    texts_embedded: int = 0
+    failed: list[PathReason] = field(default_factory=list[PathReason])
+    stopped: ClawmarkError | None = None
+
+
+def embed_pending(
+    store: Store,
+    agent: str,
+    identity: dict[str, Any],
+    embedder: Embedder,
+    cache: EmbeddingCache | None,
+    progress: Callable[[int], None],
+    *,
+    again: bool = False,
+) -> EmbeddingOutcome:
+    """Give every chunk its vector.
+
+    Args:
+        store: Holds the chunks.
+        agent: Their owner.
+        identity: Of the generation to fill.
+        embedder: Makes the vectors.
+        cache: Known vectors; None for no cache.
+        progress: Told the number of chunks after each batch.
+        again: Also those that have one, because it comes from another model. The first
+            batch that succeeds replaces all: an index keeps its vectors while the
+            new provider is down.
+    """
+    outcome = EmbeddingOutcome()
+    spender = _Spender(embedder, outcome)
+    for page in _pages(store, agent, identity, again=again):
+        try:
+            for batch in _batches(page, embedder, cache):
+                vectors = spender.embed(batch.missing)
+                _keep(store, agent, identity, embedder, batch, vectors, cache)
+                progress(len(batch.known) + len(batch.missing))
+        except ClawmarkError as error:
+            outcome.stopped = error
+            break
+    return outcome
+
+
+@dataclass
+class _Batch:
+    known: dict[int, NDArray[Any]]
+    missing: list[PendingChunk]
+    twins: dict[bytes, list[int]]
+
+
+def _pages(store: Store, agent: str, identity: dict[str, Any], *, again: bool) -> Iterator[list[PendingChunk]]:
+    after = 0
+    while True:
+        with store.reading(agent, identity) as reader:
+            page = reader.pending(limit=_PAGE, after=after, all_chunks=again)
+        if not page:
+            return
+        yield page
+        after = page[-1].id
+
+
+def _batches(page: Sequence[PendingChunk], embedder: Embedder, cache: EmbeddingCache | None) -> Iterator[_Batch]:
+    """Cut a page into batches of the provider's size; equal texts are sent once."""
+    twins: dict[bytes, list[int]] = {}
+    for chunk in page:
+        twins.setdefault(chunk.embedding_key, []).append(chunk.id)
+    found = cache.get(embedder.provider, embedder.model, list(twins)) if cache else {}
+    known = {number: vector for key, vector in found.items() for number in twins[key]}
+    first = {chunk.embedding_key: chunk for chunk in reversed(page) if chunk.embedding_key not in found}
+    missing = sorted(first.values(), key=lambda chunk: chunk.id)
+    size = max(1, embedder.max_batch_items)
+    yield _Batch(known, missing[:size], twins)
+    for start in range(size, len(missing), size):
+        yield _Batch({}, missing[start : start + size], twins)
+
+
+def _keep(
+    store: Store,
+    agent: str,
+    identity: dict[str, Any],
+    embedder: Embedder,
+    batch: _Batch,
+    vectors: dict[int, NDArray[Any]],
+    cache: EmbeddingCache | None,
+) -> None:
+    by_key = {chunk.embedding_key: vectors[chunk.id] for chunk in batch.missing if chunk.id in vectors}
+    everything = dict(batch.known)
+    for key, vector in by_key.items():
+        everything.update(dict.fromkeys(batch.twins[key], vector))
+    if not everything:
+        return
+    if cache and by_key:
+        cache.put(embedder.provider, embedder.model, by_key)
+    dimensions = len(next(iter(everything.values())))
+    with store.writing(agent, identity) as writer:
+        writer.put_vectors(
+            everything, space={"provider": embedder.provider, "model": embedder.model, "dimensions": dimensions}
+        )
+
+
+class _Spender:
+    """Calls the provider: checks every answer, halves what is refused, never loses the rest."""
+
+    def __init__(self, embedder: Embedder, outcome: EmbeddingOutcome) -> None:
+        self._embedder = embedder
+        self._outcome = outcome
+
+    def embed(self, chunks: Sequence[PendingChunk]) -> dict[int, NDArray[Any]]:
+        """Give a unit vector per chunk; chunks that cannot be embedded are listed and left out."""
+        if not chunks:
+            return {}
+        texts = [fitting(chunk.text, self._embedder.max_input_tokens) for chunk in chunks]
+        try:
+            vectors = checked(self._embedder.embed_documents(texts), len(texts))
+        except (RateLimitedError, QuotaError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; one bad text must not sink the rest
+            return self._halved(chunks, error)
+        self._outcome.texts_embedded += len(texts)
+        return {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
+
+    def _halved(self, chunks: Sequence[PendingChunk], error: Exception) -> dict[int, NDArray[Any]]:
+        if len(chunks) > 1:
+            middle = len(chunks) // 2
+            return self.embed(chunks[:middle]) | self.embed(chunks[middle:])
+        chunk = chunks[0]
+        half = safe_cut(chunk.text, len(chunk.text) // 2)
+        if isinstance(error, InputTooLongError) and half > 0:
+            # The beginning of a text is the best single vector for it that the model can give.
+            return self.embed([PendingChunk(chunk.id, chunk.path, chunk.embedding_key, chunk.text[:half])])
+        _LOG.debug("embedding %s failed", chunk.path, exc_info=error)
+        reason = f"embedding failed: {error or type(error).__name__}"
+        self._outcome.failed.append(PathReason(chunk.path, reason))
+        return {}
+
+
+def fitting(text: str, max_tokens: int) -> str:
+    """Cut a text to the tokens that a model takes, by estimate."""
+    budget = max_tokens * WEIGHT_PER_TOKEN
+    if weigh(text) <= budget:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if weigh(text[:middle]) <= budget else (low, middle - 1)
+    return text[: safe_cut(text, low)]
+
+
+def checked(vectors: Any, count: int) -> NDArray[Any]:
+    """Check an answer and bring its rows to unit length.
+
+    Raises:
+        EmbeddingError: Wrong count or shape, numbers that are not finite, a row of zeros.
+    """
+    import numpy as np
+
+    matrix = np.asarray(vectors, dtype=np.float32)
+    if matrix.ndim != 2 or matrix.shape[0] != count or matrix.shape[1] == 0:
+        raise EmbeddingError(f"{count} texts gave an answer of shape {matrix.shape}.", code="BAD_EMBEDDING")
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(matrix).all() or (norms < 1e-10).any():
+        raise EmbeddingError(
+            "The answer holds numbers that are not finite, or nothing but zeros.", code="BAD_EMBEDDING"
+        )
+    return matrix / norms

@@ -1,0 +1,359 @@
+"""Makes the index equal to the files: one pass, from any trigger.
+
+Files are the truth. A pass lists the eligible files (stats only), reads those whose
+size or time differ, writes their chunks in batches, removes what is gone, and then
+gives every chunk without a vector its vector. Each batch is a transaction: a pass that
+is killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from clawmark.core.errors import ClawmarkError, StoreBusyError
+from clawmark.core.model import ErrorInfo, PathReason, SyncReport
+from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
+from clawmark.embedders.cache import EmbeddingCache
+from clawmark.files import FileRules, FoundFile, Scan, UnreadableNote, scan_files
+from clawmark.sync.building import Built, Recipe, build
+from clawmark.sync.embedding import EmbeddingOutcome, embed_pending
+
+Progress = Callable[[str, int, int], None]
+
+# A batch is one transaction: large enough that commits cost little, small enough that
+# readers see progress and a kill loses little.
+_BATCH_FILES = 64
+_BATCH_BYTES = 2_000_000
+# Another process may be embedding a large workspace; it is waited for this long.
+_LOCK_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a pass would do, from stats alone.
+
+    Attributes:
+        scan: The eligible files, and what was passed over.
+        fresh: Files that the index does not have.
+        touched: Files whose size or time differ, with what the index has of them.
+        gone: Documents whose file is no longer eligible.
+        unchanged: Number of files that are as they were.
+        rejected: Files that were read before and hold nothing to index.
+    """
+
+    scan: Scan
+    fresh: tuple[FoundFile, ...]
+    touched: tuple[tuple[FoundFile, DocumentRow], ...]
+    gone: tuple[DocumentRow, ...]
+    unchanged: int
+    rejected: tuple[PathReason, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.fresh or self.touched or self.gone)
+
+    @property
+    def bytes_to_read(self) -> int:
+        """Give the size of all files that must be read."""
+        return sum(found.size for found in self.fresh) + sum(found.size for found, _ in self.touched)
+
+    @property
+    def paths(self) -> list[str]:
+        """Name the files that differ from the index."""
+        names = [found.path for found in self.fresh]
+        return names + [found.path for found, _ in self.touched] + [row.path for row in self.gone]
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Everything that a pass needs of one agent's index.
+
+    Attributes:
+        store: Where the index is.
+        agent: Its owner.
+        rules: Which files are memory.
+        sources: Sources that are on.
+        recipe: What is made of a file.
+        cache: Known vectors; None for no cache.
+        lock_path: Lock file, one pass at a time over all processes; None when the
+            store needs none.
+        clock: Gives now.
+    """
+
+    store: Store
+    agent: str
+    rules: FileRules
+    sources: tuple[str, ...]
+    recipe: Recipe
+    cache: EmbeddingCache | None
+    lock_path: Path | None
+    clock: Callable[[], datetime]
+
+
+def find_changes(place: Workplace) -> Changes:
+    """Compare files and index by size and time; no file is opened."""
+    scan = scan_files(place.rules, place.sources)
+    with place.store.reading(place.agent, place.recipe.identity()) as reader:
+        rows = {(row.source, row.path): row for row in reader.documents()}
+    return compare(scan, rows)
+
+
+def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow]) -> Changes:
+    """Find out what differs between the files and what the index has of them."""
+    fresh: list[FoundFile] = []
+    touched: list[tuple[FoundFile, DocumentRow]] = []
+    rejected: list[PathReason] = []
+    unchanged = 0
+    left = dict(rows)
+    for found in scan.files:
+        row = left.pop((found.source, found.path), None)
+        if row is None:
+            fresh.append(found)
+        elif (row.size, row.mtime_ns) != (found.size, found.mtime_ns):
+            touched.append((found, row))
+        elif row.rejected is None:
+            unchanged += 1
+        else:
+            rejected.append(PathReason(found.path, row.rejected))
+    gone = [row for row in left.values() if not _hidden_by_fault(row.path, scan.unreadable)]
+    return Changes(scan, tuple(fresh), tuple(touched), tuple(gone), unchanged, tuple(rejected))
+
+
+def _hidden_by_fault(path: str, unreadable: Sequence[PathReason]) -> bool:
+    """Tell whether a file may still exist below a folder that cannot be listed."""
+    return any(path == fault.path or path.startswith(f"{fault.path.rstrip('/')}/") for fault in unreadable)
+
+
+def synchronise(
+    place: Workplace,
+    embedder: Callable[[], Embedder | None],
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> SyncReport:
+    """Run one pass; failures are part of the report, never raised.
+
+    Args:
+        place: The index and the files.
+        embedder: Gives the embedder, or None for keyword mode; called only when a
+            chunk has no vector. What it raises is reported as the error of the pass.
+        force: Read and chunk every file again.
+        progress: Told (stage, done, total); stages are "reading" and "embedding".
+    """
+    started = time.perf_counter()
+    try:
+        with _one_at_a_time(place.lock_path):
+            report = _Pass(place, embedder, force, progress or _silent).run()
+    except ClawmarkError as error:
+        report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
+    return replace(report, took_ms=round((time.perf_counter() - started) * 1000, 3))
+
+
+class _Pass:
+    """One pass over one agent's files: the counts are gathered as it goes."""
+
+    def __init__(
+        self, place: Workplace, embedder: Callable[[], Embedder | None], force: bool, progress: Progress
+    ) -> None:
+        self._place = place
+        self._embedder = embedder
+        self._force = force
+        self._progress = progress
+        self._identity = place.recipe.identity()
+        self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
+        self._skipped: list[PathReason] = []
+        self._failed: list[PathReason] = []
+
+    def run(self) -> SyncReport:
+        """List, read, write, remove, embed, and note how it went."""
+        changes = self._changes()
+        self._counts["unchanged"] = changes.unchanged
+        self._skipped += [*changes.scan.skipped, *changes.rejected]
+        self._failed += changes.scan.unreadable
+        self._read_and_write(changes)
+        outcome = self._embed()
+        self._failed += outcome.failed
+        return self._report(changes, outcome)
+
+    def _changes(self) -> Changes:
+        scan = scan_files(self._place.rules, self._place.sources)
+        with self._place.store.reading(self._place.agent, self._identity) as reader:
+            rows = {(row.source, row.path): row for row in reader.documents()}
+        changes = compare(scan, rows)
+        if not self._force:
+            return changes
+        known = [(found, rows[found.source, found.path]) for found in scan.files if (found.source, found.path) in rows]
+        return replace(changes, touched=tuple(known), unchanged=0, rejected=())
+
+    def _read_and_write(self, changes: Changes) -> None:
+        work: list[tuple[FoundFile, DocumentRow | None]] = [(found, None) for found in changes.fresh]
+        work += changes.touched
+        leaving = {row.id: row for row in changes.gone}
+        done = 0
+        for batch in _cut(work):
+            built = [(row, self._read(found)) for found, row in batch]
+            with self._writing() as writer:
+                for row, result in built:
+                    if result is not None:
+                        self._write(writer, row, result, leaving)
+            done += len(batch)
+            self._progress("reading", done, len(work))
+        if leaving:
+            with self._writing() as writer:
+                for number in leaving:
+                    writer.remove(number)
+            self._counts["removed"] += len(leaving)
+
+    def _read(self, found: FoundFile) -> Built | None:
+        try:
+            return build(found, self._place.recipe)
+        except UnreadableNote as error:
+            if error.lasting:
+                return Built(rejection(found, error.message), (), 0)
+            self._failed.append(PathReason(found.path, error.message))
+            return None
+
+    def _write(self, writer: Writer, row: DocumentRow | None, built: Built, leaving: dict[int, DocumentRow]) -> None:
+        document = built.document
+        if document.rejected is not None:
+            self._skipped.append(PathReason(document.path, document.rejected))
+        if row is not None and row.hash == document.hash and row.rejected == document.rejected and not self._force:
+            writer.touch(row.id, size=document.size, mtime_ns=document.mtime_ns)
+            self._counts["unchanged"] += document.rejected is None
+            return
+        if row is None and self._move(writer, document, leaving):
+            return
+        writer.replace(document, built.chunks)
+        self._counts["redactions"] += built.redactions
+        if document.rejected is None:
+            self._counts["added" if row is None or row.rejected is not None else "changed"] += 1
+
+    def _move(self, writer: Writer, document: Document, leaving: dict[int, DocumentRow]) -> bool:
+        """Give the place of a file that is gone to one with the same content: nothing is embedded again."""
+        for number, row in leaving.items():
+            if (row.source, row.hash) == (document.source, document.hash) and document.rejected is None:
+                writer.move(number, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
+                del leaving[number]
+                self._counts["moved"] += 1
+                return True
+        return False
+
+    def _embed(self) -> EmbeddingOutcome:
+        place = self._place
+        with place.store.reading(place.agent, self._identity) as reader:
+            counts = reader.counts()
+            state = reader.state()
+        waiting = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        space = state.facts.get("space") if state else None
+        try:
+            embedder = self._embedder() if waiting or space else None
+            if embedder is None or not (waiting or self._foreign(space, embedder)):
+                return EmbeddingOutcome()
+            done = 0
+
+            def count(chunks: int) -> None:
+                nonlocal done
+                done += chunks
+                self._progress("embedding", done, max(waiting, done))
+
+            foreign = self._foreign(space, embedder)
+            return embed_pending(place.store, place.agent, self._identity, embedder, place.cache, count, again=foreign)
+        except ClawmarkError as error:
+            return EmbeddingOutcome(stopped=error)
+
+    @staticmethod
+    def _foreign(space: Any, embedder: Embedder) -> bool:
+        """Tell whether the vectors of the index come from another model than the embedder's."""
+        return bool(space) and not same_space(space, embedder)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        with self._place.store.writing(self._place.agent, self._identity) as writer:
+            yield writer
+
+    def _report(self, changes: Changes, outcome: EmbeddingOutcome) -> SyncReport:
+        stopped = outcome.stopped
+        error = ErrorInfo(stopped.code, stopped.message, stopped.action) if stopped else None
+        facts = {
+            "last_sync": self._place.clock().isoformat(),
+            "error": error.to_dict() if error else None,
+            "failed": [item.to_dict() for item in self._failed],
+        }
+        place = self._place
+        with place.store.reading(place.agent, self._identity) as reader:
+            state, counts = reader.state(), reader.counts()
+        if self._worth_noting(state, facts, changes):
+            with self._writing() as writer:
+                writer.put_facts(facts)
+                if state is None or not state.complete:
+                    writer.complete()
+        space = bool(state and state.facts.get("space")) or bool(outcome.failed or stopped)
+        pending = sum(count["chunks"] - count["vectors"] for count in counts.values()) if space else 0
+        return SyncReport(
+            **self._counts,
+            skipped=tuple(self._skipped),
+            failed=tuple(self._failed),
+            pending=pending,
+            chunks=sum(count["chunks"] for count in counts.values()),
+            texts_embedded=outcome.texts_embedded,
+            partial=bool(self._failed or stopped),
+            error=error,
+        )
+
+    def _worth_noting(self, state: Any, facts: dict[str, Any], changes: Changes) -> bool:
+        """A pass that changed nothing and failed in nothing new writes nothing."""
+        if state is None or not state.complete or changes or self._force:
+            return True
+        return any(state.facts.get(name) != facts[name] for name in ("error", "failed"))
+
+
+def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
+    """Tell whether vectors of an index can be compared with those of an embedder."""
+    if (space["provider"], space["model"]) != (embedder.provider, embedder.model):
+        return False
+    return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
+
+
+def rejection(found: FoundFile, reason: str) -> Document:
+    """Note a file that was looked at and holds nothing to index, so that it is not read again."""
+    return Document(found.source, found.path, "", found.size, found.mtime_ns, rejected=reason)
+
+
+def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tuple[FoundFile, DocumentRow | None]]]:
+    batch: list[tuple[FoundFile, DocumentRow | None]] = []
+    size = 0
+    for item in work:
+        batch.append(item)
+        size += item[0].size
+        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _one_at_a_time(lock_path: Path | None) -> Iterator[None]:
+    if lock_path is None:
+        yield
+        return
+    lock_path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(lock_path, timeout=_LOCK_SECONDS):
+            yield
+    except Timeout as error:
+        raise StoreBusyError(
+            f"Another process has been indexing for {_LOCK_SECONDS:.0f} s (lock {lock_path}).",
+            action="Try again when it has finished.",
+        ) from error
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Ignore progress."""

@@ -24,9 +24,7 @@ class Span:
 
     def overlaps(self, other: Span) -> bool:
         """Tell whether two spans share a line of one file."""
-        return (
-            self.path == other.path and self.start_line <= other.end_line and other.start_line <= self.end_line
-        )
+        return self.path == other.path and self.start_line <= other.end_line and other.start_line <= self.end_line
 
 
 def rank_of(span: Span, results: Sequence[Span]) -> int | None:

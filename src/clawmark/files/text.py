@@ -27,14 +27,17 @@ class UnreadableNote(ClawmarkError):  # noqa: N818 - the name is agreed with the
     Attributes:
         reason: One line without the path, for reports.
         path: Stored path of the note; "" when it is not known.
+        lasting: True when the bytes themselves are no text, so that reading them again
+            gives the same; False when another try may succeed.
     """
 
     default_code = "NOTE_UNREADABLE"
 
-    def __init__(self, reason: str, *, path: str = "", action: str = "") -> None:
+    def __init__(self, reason: str, *, path: str = "", action: str = "", lasting: bool = False) -> None:
         super().__init__(f"{path or 'The file'} cannot be read: {reason}.", action=action)
         self.reason = reason
         self.path = path
+        self.lasting = lasting
 
 
 class ChangedWhileReading(UnreadableNote):
@@ -144,7 +147,7 @@ def _text_of(content: bytes, path: str) -> str:
         text = content.decode()
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 (byte 0x{content[error.start]:02x} at offset {error.start})"
-        raise UnreadableNote(reason, path=path, action="Save the file as UTF-8.") from error
+        raise UnreadableNote(reason, path=path, action="Save the file as UTF-8.", lasting=True) from error
     if (offset := content.find(b"\0")) >= 0:
-        raise UnreadableNote(f"not text (NUL byte at offset {offset})", path=path)
+        raise UnreadableNote(f"not text (NUL byte at offset {offset})", path=path, lasting=True)
     return text.removeprefix("\ufeff").replace("\r\n", "\n")

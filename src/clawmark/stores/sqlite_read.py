@@ -25,9 +25,7 @@ _DOCUMENT_COLUMNS = "id, source, path, hash, size, mtime_ns, time_ms, rejected, 
 class SqliteReader:
     """A consistent view of one generation (``core.ports.Reader``)."""
 
-    def __init__(
-        self, db: sqlite3.Connection, generation: int | None, matrices: MatrixCache, location: str
-    ) -> None:
+    def __init__(self, db: sqlite3.Connection, generation: int | None, matrices: MatrixCache, location: str) -> None:
         self._db = db
         self._location = location
         self._generation = generation
@@ -47,6 +45,8 @@ class SqliteReader:
 
     def documents(self) -> list[DocumentRow]:
         """See ``core.ports.Reader``."""
+        if self._generation is None:
+            return []
         rows = self._db.execute(
             f"SELECT {_DOCUMENT_COLUMNS} FROM documents WHERE generation = ? ORDER BY source, path",
             (self._generation,),
@@ -134,6 +134,8 @@ class SqliteReader:
 
     def counts(self) -> dict[str, dict[str, int]]:
         """See ``core.ports.Reader``."""
+        if self._generation is None:
+            return {}
         counts: dict[str, dict[str, int]] = {}
         rows = self._db.execute(
             "SELECT source, sum(rejected IS NULL), sum(chunks), sum(rejected IS NOT NULL) "

@@ -9,7 +9,7 @@ is killed goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -122,13 +122,8 @@ def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow]) -> Changes:
             unchanged += 1
         else:
             rejected.append(PathReason(found.path, row.rejected))
-    gone = [row for row in left.values() if not _hidden_by_fault(row.path, scan.unreadable)]
+    gone = [row for row in left.values() if not scan.may_hide(row.path)]
     return Changes(scan, tuple(fresh), tuple(touched), tuple(gone), unchanged, tuple(rejected))
-
-
-def _hidden_by_fault(path: str, unreadable: Sequence[PathReason]) -> bool:
-    """Tell whether a file may still exist below a folder that cannot be listed."""
-    return any(path == fault.path or path.startswith(f"{fault.path.rstrip('/')}/") for fault in unreadable)
 
 
 def synchronise(
@@ -216,8 +211,8 @@ class _Pass:
             return build(found, self._place.recipe)
         except UnreadableNote as error:
             if error.lasting:
-                return Built(rejection(found, error.message), (), 0)
-            self._failed.append(PathReason(found.path, error.message))
+                return Built(rejection(found, error.reason), (), 0)
+            self._failed.append(PathReason(found.path, error.reason))
             return None
 
     def _write(self, writer: Writer, row: DocumentRow | None, built: Built, leaving: dict[int, DocumentRow]) -> None:

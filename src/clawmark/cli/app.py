@@ -10,6 +10,7 @@ import click
 
 from clawmark import __version__
 from clawmark.cli import printing
+from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.config import describe
 from clawmark.core.model import SearchResponse, SyncReport
@@ -132,6 +133,9 @@ def config(choice: Choice) -> None:
     for key, value, origin in rows:
         click.echo(f"{key} = {value}  ({origin})")
     _warn(printing.notice_lines(loaded.warnings))
+
+
+app.add_command(evaluate)
 
 
 def _reading(choice: Choice) -> Memory:

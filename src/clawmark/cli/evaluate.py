@@ -1,0 +1,89 @@
+"""``clawmark eval``: labelled questions against real searches, as a table or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clawmark.cli.frame import print_json
+from clawmark.evaluation.run import SetScores, evaluate_set
+from clawmark.evaluation.sets import load_set
+
+
+@click.command("eval")
+@click.argument("sets", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
+@click.option("--embedder", metavar="NAME", help='Provider to use. Default: the configured one; "none" for keyword mode.')
+@click.option("--categories", is_flag=True, help="Also one line per category of question.")
+@click.option("--rows", type=click.Path(path_type=Path), metavar="FILE", help="Write the metrics of each question there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(
+    sets: Sequence[Path],
+    settings: Sequence[str],
+    embedder: str | None,
+    categories: bool,
+    rows: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure search on labelled SETS, without writing to them.
+
+    A set is a folder with manifest.json, or a workspace with queries.jsonl beside its notes.
+    """
+    config = nested(settings)
+    scores = [
+        evaluate_set(load_set(path), config=config, embedder=embedder, told=lambda line: click.echo(line, err=True))
+        for path in sets
+    ]
+    if rows is not None:
+        rows.write_text("\n".join(_row_lines(scores)) + "\n", encoding="utf-8")
+    if as_json:
+        print_json({score.name: {"questions": score.questions, **score.overall, "categories": score.by_category} for score in scores})
+        return
+    for line in table(scores, categories=categories):
+        click.echo(line)
+
+
+def nested(assignments: Sequence[str]) -> dict[str, Any]:
+    """Turn ``query.min_score=0.2`` into nested tables; values are TOML, else text."""
+    import tomllib
+
+    tree: dict[str, Any] = {}
+    for assignment in assignments:
+        key, found, text = assignment.partition("=")
+        if not found:
+            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE.")
+        try:
+            value: Any = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        *parents, last = key.strip().split(".")
+        place = tree
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    return tree
+
+
+def table(scores: Sequence[SetScores], *, categories: bool) -> Iterator[str]:
+    """Give the scores as aligned columns."""
+    names = list(dict.fromkeys(name for score in scores for name in score.overall))
+    yield f"{'set':<28}{'n':>6}" + "".join(f"{name:>15}" for name in names)
+    for score in scores:
+        yield _line(score.name, score.questions, score.overall, names)
+        for category, means in score.by_category.items() if categories else ():
+            yield _line(f"  {category}", None, means, names)
+
+
+def _line(label: str, count: int | None, means: Mapping[str, float], names: Sequence[str]) -> str:
+    cells = "".join(f"{means[name]:>15.3f}" if name in means else f"{'-':>15}" for name in names)
+    return f"{label:<28}{count if count is not None else '':>6}{cells}"
+
+
+def _row_lines(scores: Sequence[SetScores]) -> Iterator[str]:
+    for score in scores:
+        for workspace, question, metrics in score.rows:
+            yield json.dumps({"set": score.name, "workspace": workspace, "id": question, **metrics})

@@ -171,11 +171,7 @@ def _report(choice: Choice, report: SyncReport) -> None:
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """Leave out options that were not given."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in options.items()
-        if value not in (None, ())
-    }
+    return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
 def _print(lines: Iterable[str]) -> None:

@@ -17,9 +17,11 @@ from clawmark.evaluation.sets import load_set
 @click.command("eval")
 @click.argument("sets", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
-@click.option("--embedder", metavar="NAME", help='Provider to use. Default: the configured one; "none" for keyword mode.')
+@click.option(
+    "--embedder", metavar="NAME", help='Provider to use. Default: the configured one; "none" for keyword mode.'
+)
 @click.option("--categories", is_flag=True, help="Also one line per category of question.")
-@click.option("--rows", type=click.Path(path_type=Path), metavar="FILE", help="Write the metrics of each question there.")
+@click.option("--rows", type=click.Path(path_type=Path), metavar="FILE", help="Write the metrics of each question.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(
     sets: Sequence[Path],
@@ -41,7 +43,12 @@ def evaluate(
     if rows is not None:
         rows.write_text("\n".join(_row_lines(scores)) + "\n", encoding="utf-8")
     if as_json:
-        print_json({score.name: {"questions": score.questions, **score.overall, "categories": score.by_category} for score in scores})
+        print_json(
+            {
+                score.name: {"questions": score.questions, **score.overall, "categories": score.by_category}
+                for score in scores
+            }
+        )
         return
     for line in table(scores, categories=categories):
         click.echo(line)
@@ -81,6 +88,10 @@ def table(scores: Sequence[SetScores], *, categories: bool) -> Iterator[str]:
 def _line(label: str, count: int | None, means: Mapping[str, float], names: Sequence[str]) -> str:
     cells = "".join(f"{means[name]:>15.3f}" if name in means else f"{'-':>15}" for name in names)
     return f"{label:<28}{count if count is not None else '':>6}{cells}"
+
+
+def _as_data(score: SetScores) -> dict[str, Any]:
+    return {"questions": score.questions, **score.overall, "categories": score.by_category}
 
 
 def _row_lines(scores: Sequence[SetScores]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from clawmark.core.porter import porter_stem
-from clawmark.core.stopwords import BY_LANGUAGE, CJK_PHRASES, stop_words_for
+from clawmark.core.stopwords import CJK_PHRASES, stop_words_for
 
 TOKENIZER_VERSION = 1
 
@@ -214,8 +214,3 @@ def is_identifier(word: str) -> bool:
     if any(character.isdigit() for character in word):
         return True
     return bool(re.search(r"[_/#@:]|[A-Za-z]\.[A-Za-z]", word)) and word.isascii()
-
-
-def function_words() -> frozenset[str]:
-    """All function words of all languages, for features that only count content."""
-    return frozenset().union(*BY_LANGUAGE.values())

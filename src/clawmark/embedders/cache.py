@@ -11,14 +11,15 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
 
 # 50,000 vectors of 512 dimensions are 100 MB; the cap of the re-implemented system.
@@ -58,10 +59,7 @@ class EmbeddingCache:
 
     def stats(self) -> dict[str, Any]:
         """Give the number of entries, their bytes, the cap and the place."""
-        row = self._run(
-            lambda db: db.execute("SELECT count(*), coalesce(sum(length(vector)), 0) FROM vectors").fetchone()
-        )
-        entries, size = row or (0, 0)
+        entries, size = self._run(_size) or (0, 0)
         return {"path": str(self.path), "entries": entries, "bytes": size, "max_entries": self.max_entries}
 
     def close(self) -> None:
@@ -71,7 +69,7 @@ class EmbeddingCache:
                 self._db.close()
                 self._db = None
 
-    def _run(self, action: Any, *, create: bool = False) -> Any:
+    def _run(self, action: Callable[[sqlite3.Connection], _T], *, create: bool = False) -> _T | None:
         with self._lock:
             if self._broken or (self._db is None and not create and not self.path.exists()):
                 return None
@@ -103,6 +101,10 @@ class EmbeddingCache:
 
 def _full_key(provider: str, model: str, key: bytes) -> bytes:
     return hashlib.blake2b(f"{provider}\0{model}\0".encode() + key, digest_size=16).digest()
+
+
+def _size(db: sqlite3.Connection) -> tuple[int, int]:
+    return db.execute("SELECT count(*), coalesce(sum(length(vector)), 0) FROM vectors").fetchone()
 
 
 def _lookup(db: sqlite3.Connection, keys: list[bytes]) -> list[tuple[bytes, bytes]]:

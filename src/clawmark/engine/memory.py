@@ -27,6 +27,7 @@ from clawmark.engine.explaining import explain_path
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
 from clawmark.engine.statusing import status_of
+from clawmark.engine.transcripts import SESSIONS_PREFIX, read_transcript
 from clawmark.files import matcher, read_window
 from clawmark.sync import Progress, Workplace, synchronise
 
@@ -220,9 +221,11 @@ class Memory:
         """
         for name, value in (("from_line", from_line), ("lines", lines), ("max_chars", max_chars)):
             whole_number(name, value, least=1)
-        return read_window(
-            self._place.rules, path, from_line=from_line, lines=lines, max_chars=max_chars, cursor=cursor
-        )
+        window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
+        if path.startswith(SESSIONS_PREFIX):
+            masked = self._settings.sessions.redact
+            return read_transcript(self._place.rules, path, masked=masked, **window)
+        return read_window(self._place.rules, path, **window)
 
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from clawmark.config import Settings, user_cache_dir
 from clawmark.core.decay import DecayRule, DecaySettings
@@ -21,15 +20,15 @@ INDEX_FILE = "index.sqlite"
 SQLITE_PREFIX = "sqlite:///"
 
 
-def existing_workspace(workspace: Any) -> Path:
+def existing_workspace(workspace: str | os.PathLike[str]) -> Path:
     """Check that a workspace is a folder, and give its absolute path.
 
     Raises:
         WorkspaceNotFoundError: It is not.
     """
-    if not isinstance(workspace, (str, os.PathLike)) or not str(workspace):
+    if not isinstance(workspace, (str, os.PathLike)) or not str(workspace):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WorkspaceNotFoundError(f"A workspace is a path, not {workspace!r}.")
-    path = Path(workspace).expanduser().absolute()  # pyright: ignore[reportUnknownArgumentType]
+    path = Path(workspace).expanduser().absolute()
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
         raise WorkspaceNotFoundError(f"The workspace {path} {what}.", action="Name a folder of Markdown notes.")

@@ -93,7 +93,7 @@ def _condition(
 
 
 def _failed(state: IndexState | None, scan: Scan) -> tuple[PathReason, ...]:
-    noted = state.facts.get("failed", []) if state else []
+    noted: list[dict[str, str]] = state.facts.get("failed", []) if state else []
     reasons = {item["path"]: item["reason"] for item in noted} | {item.path: item.reason for item in scan.unreadable}
     return tuple(PathReason(path, reason) for path, reason in sorted(reasons.items()))
 

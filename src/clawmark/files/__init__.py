@@ -6,7 +6,7 @@ from clawmark.files.filters import IGNORE_FILE, matcher
 from clawmark.files.found import FoundFile, Scan
 from clawmark.files.names import is_memory_path, nearest_names
 from clawmark.files.paths import find_workspace, locate, resolve_note
-from clawmark.files.read import read_window
+from clawmark.files.read import read_window, window_of
 from clawmark.files.rules import MAX_SESSION_BYTES, ExtraPath, FileRules, Source
 from clawmark.files.scan import scan_files
 from clawmark.files.text import ChangedWhileReading, FileBytes, NoteText, UnreadableNote, read_bytes, read_note
@@ -33,4 +33,5 @@ __all__ = [
     "read_window",
     "resolve_note",
     "scan_files",
+    "window_of",
 ]

@@ -98,19 +98,43 @@ def _check_positive(**numbers: int) -> None:
             raise ArgumentError(f"{name} is {number}, but must be 1 or more.", action=f"Give a larger {name}.")
 
 
+def window_of(
+    stored: str, content: bytes, *, from_line: int = 1, lines: int = 120, max_chars: int = 12_000, cursor: str | None
+) -> ReadResult:
+    """Give a window of text that was rendered from a file, with the rules of ``read_window``.
+
+    Args:
+        stored: Path that the answer carries.
+        content: The whole text, UTF-8.
+        from_line: As for ``read_window``, like the others.
+        lines: Most lines.
+        max_chars: Budget.
+        cursor: Valid while the text is the same.
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    source = _Source(io.BytesIO(content), f"{stored}\0{digest}", digest, content.count(b"\n") + 1)
+    return _window_of(stored, source, from_line, lines=lines, max_chars=max_chars, cursor=cursor)
+
+
 def _read(
     rules: FileRules, place: Place, from_line: int, *, lines: int, max_chars: int, cursor: str | None
 ) -> ReadResult:
     with open_regular(place.absolute) as (handle, state):
         source = _source_of(handle, state, place.stored, rules.max_bytes)
-        if cursor is not None:
-            from_line, offset = _position(cursor, source.mark, place.stored)
-            source.handle.seek(offset)
-            is_there = True
-        else:
-            is_there = seek_line(source.handle, from_line)
-        window = take_lines(source.handle, lines=lines, max_chars=max_chars) if is_there else Window()
-    return _result(place.stored, source, window, from_line)
+        return _window_of(place.stored, source, from_line, lines=lines, max_chars=max_chars, cursor=cursor)
+
+
+def _window_of(
+    stored: str, source: _Source, from_line: int, *, lines: int, max_chars: int, cursor: str | None
+) -> ReadResult:
+    if cursor is not None:
+        from_line, offset = _position(cursor, source.mark, stored)
+        source.handle.seek(offset)
+        is_there = True
+    else:
+        is_there = seek_line(source.handle, from_line)
+    window = take_lines(source.handle, lines=lines, max_chars=max_chars) if is_there else Window()
+    return _result(stored, source, window, from_line)
 
 
 def _source_of(handle: BinaryIO, state: os.stat_result, stored: str, max_bytes: int) -> _Source:

@@ -95,7 +95,7 @@ class SqliteReader:
             "WHERE c.id IN (SELECT value FROM json_each(?)) AND d.generation = ?",
             (json.dumps(list(chunk_ids)), self._generation),
         )
-        return [Candidate(*row[:7], count_ids(row[7], wanted), *row[8:]) for row in rows]
+        return [_candidate(row, wanted) for row in rows]
 
     def statistics(self, terms: Sequence[str]) -> TermStatistics:
         """See ``core.ports.Reader``."""
@@ -210,6 +210,12 @@ class SqliteReader:
             return join, (self._generation,)
         allowed = json.dumps(sorted(self._allowed_documents(where)))
         return f"{join} AND d.id IN (SELECT value FROM json_each(?))", (self._generation, allowed)
+
+
+def _candidate(row: Any, wanted: dict[int, str]) -> Candidate:
+    number, document, source, path, start, end, length, terms, mtime_ns, size, time_ms, kind = row
+    counts = count_ids(terms, wanted)
+    return Candidate(number, document, source, path, start, end, length, counts, mtime_ns, size, time_ms, kind)
 
 
 def pack_text(text: str) -> bytes:

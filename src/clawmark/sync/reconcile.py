@@ -9,7 +9,7 @@ is killed goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from clawmark.core.errors import ClawmarkError, StoreBusyError
 from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
-from clawmark.files import FileRules, FoundFile, Scan, UnreadableNote, scan_files
+from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNote, scan_files
 from clawmark.sync.building import Built, Recipe, build
 from clawmark.sync.embedding import EmbeddingOutcome, embed_pending
 
@@ -90,7 +90,7 @@ class Workplace:
     store: Store
     agent: str
     rules: FileRules
-    sources: tuple[str, ...]
+    sources: tuple[Source, ...]
     recipe: Recipe
     cache: EmbeddingCache | None
     lock_path: Path | None
@@ -269,7 +269,7 @@ class _Pass:
         return bool(space) and not same_space(space, embedder)
 
     @contextmanager
-    def _writing(self) -> Iterator[Writer]:
+    def _writing(self) -> Generator[Writer]:
         with self._place.store.writing(self._place.agent, self._identity) as writer:
             yield writer
 
@@ -335,7 +335,7 @@ def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tupl
 
 
 @contextmanager
-def _one_at_a_time(lock_path: Path | None) -> Iterator[None]:
+def _one_at_a_time(lock_path: Path | None) -> Generator[None]:
     if lock_path is None:
         yield
         return

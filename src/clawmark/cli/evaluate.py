@@ -43,12 +43,7 @@ def evaluate(
     if rows is not None:
         rows.write_text("\n".join(_row_lines(scores)) + "\n", encoding="utf-8")
     if as_json:
-        print_json(
-            {
-                score.name: {"questions": score.questions, **score.overall, "categories": score.by_category}
-                for score in scores
-            }
-        )
+        print_json({score.name: _as_data(score) for score in scores})
         return
     for line in table(scores, categories=categories):
         click.echo(line)

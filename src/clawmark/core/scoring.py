@@ -17,6 +17,10 @@ TextScoreName = Literal["share", "max", "saturation"]
 # on any public set (benchmarks/ranking).
 BM25_K1 = 1.2
 BM25_B = 0.75
+# Where the share of what a question can reach bends. Of .7, .8, .9 and .95 the last is
+# the best on locomo (nDCG@10 .761), equal elsewhere: benchmarks/ranking.
+SHARE_KNEE = 0.95
+_LARGEST_SHARE = 0.99
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,12 @@ def query_idf(terms: Sequence[str], statistics: TermStatistics) -> dict[str, flo
 
 
 def attainable_bm25(idf: Mapping[str, float]) -> float:
-    """Give the most that BM25 could reach for a question: Σ idf(t) · (k1 + 1)."""
-    return sum(idf.values()) * (BM25_K1 + 1.0)
+    """Give what a chunk of average length reaches that holds each term once: Σ idf(t).
+
+    A term that occurs nowhere counts with its full weight: a chunk that lacks the one
+    rare word of a question does not answer it.
+    """
+    return sum(idf.values())
 
 
 def text_score(strength: float, *, name: TextScoreName, attainable: float, best: float) -> float:
@@ -89,8 +97,8 @@ def text_score(strength: float, *, name: TextScoreName, attainable: float, best:
 
     Args:
         strength: BM25 of the chunk.
-        name: "share" of what the question could reach: absolute, independent of the
-            other results; "max": relative to the best chunk; "saturation": r / (1 + r).
+        name: "share" of what the question can reach: absolute, independent of the other
+            results; "max": relative to the best chunk; "saturation": r / (1 + r).
         attainable: See ``attainable_bm25``.
         best: Highest BM25 among the candidates.
     """
@@ -99,7 +107,17 @@ def text_score(strength: float, *, name: TextScoreName, attainable: float, best:
     if name == "saturation":
         return saturate(strength)
     whole = attainable if name == "share" else best
-    return min(1.0, strength / whole) if whole > 0.0 else 0.0
+    if whole <= 0.0:
+        return 0.0
+    return _bend(strength / whole) if name == "share" else min(1.0, strength / whole)
+
+
+def _bend(share: float) -> float:
+    """Keep shares above the knee apart and below 1: repetitions say a little more, never everything."""
+    if share <= SHARE_KNEE:
+        return share
+    beyond = (share - SHARE_KNEE) / (BM25_K1 + 1.0 - SHARE_KNEE)
+    return SHARE_KNEE + (_LARGEST_SHARE - SHARE_KNEE) * min(1.0, beyond)
 
 
 def saturate(strength: float) -> float:

@@ -1,7 +1,11 @@
 """The settings as values: names, types, ranges and defaults, in one place.
 
-The dataclasses mirror the tables of the TOML file. ``Bounds`` in the metadata of a field
-says what its values may be; ``load`` reads nothing else.
+The dataclasses mirror the tables of the TOML file; a field's type, and ``Bounds`` in its
+metadata, say what its values may be. Nothing else knows a setting by name, except what
+depends on two of them (``load``) and what a workspace may decide (``trust``).
+
+Source:
+    recall-spec 8.5, design 3.
 """
 
 from __future__ import annotations
@@ -9,10 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# The orders that can be asked for.
 Ranking = Literal["weighted"]
 TextScore = Literal["share", "max", "saturation"]
 RuleKind = Literal["evergreen", "dated", "file_time"]
 CitationMode = Literal["auto", "on", "off"]
+SourceName = Literal["memory", "sessions"]
+SessionKind = Literal["interactive", "scheduled", "subagent", "unknown"]
+Origin = Literal["owner", "agent", "tool", "external"]
+
+# What is shown, and means "the default pool", while nobody set a multiplier.
+SHOWN_MULTIPLIER = 4
 
 
 @dataclass(frozen=True)
@@ -20,16 +31,18 @@ class Bounds:
     """What a value may be.
 
     Attributes:
-        least: Smallest number; None for no limit.
-        most: Largest number.
+        least: Smallest number; None for no limit, and then NaN and infinity are numbers too.
+        most: Largest number; None for no limit.
         clamp: True moves a number outside to the nearest end instead of refusing it.
         secret: True keeps the value out of every output.
+        url: True keeps the parts of the value that may hold a password out of every output.
     """
 
     least: float | None = None
     most: float | None = None
     clamp: bool = False
     secret: bool = False
+    url: bool = False
 
 
 def _bounded(default: Any, least: float | None = None, most: float | None = None, *, clamp: bool = False) -> Any:
@@ -40,9 +53,21 @@ def _secret(default: Any) -> Any:
     return field(default=default, repr=False, metadata={"bounds": Bounds(secret=True)})
 
 
+def _url() -> Any:
+    return field(default=None, repr=False, metadata={"bounds": Bounds(url=True)})
+
+
 @dataclass(frozen=True)
 class DecayRuleSettings:
-    """One of ``[[query.hybrid.temporal_decay.rules]]``."""
+    """One of ``[[query.hybrid.temporal_decay.rules]]``; first match wins.
+
+    Attributes:
+        match: Gitignore-style pattern on the stored path.
+        kind: "evergreen" never decays; "dated" by the date in the name; "file_time" by
+            the file's own time.
+        half_life_days: Own half-life; None for the general one.
+        floor: Own floor, in [0, 1]; None for the general one.
+    """
 
     match: str
     kind: RuleKind
@@ -52,7 +77,12 @@ class DecayRuleSettings:
 
 @dataclass(frozen=True)
 class TemporalDecaySettings:
-    """``[query.hybrid.temporal_decay]``."""
+    """``[query.hybrid.temporal_decay]``.
+
+    Attributes:
+        half_life_days: Days that halve a score; <= 0, NaN or infinity switch decay off.
+        floor: Share of the score that never decays, in [0, 1].
+    """
 
     enabled: bool = False
     half_life_days: float = 30.0
@@ -62,7 +92,11 @@ class TemporalDecaySettings:
 
 @dataclass(frozen=True)
 class MmrSettings:
-    """``[query.hybrid.mmr]``; the key of ``lambda_`` is ``lambda``."""
+    """``[query.hybrid.mmr]``.
+
+    Attributes:
+        lambda_: Relevance against diversity, clamped to [0, 1]; the key is ``lambda``.
+    """
 
     enabled: bool = False
     lambda_: float = _bounded(0.7, 0, 1, clamp=True)
@@ -73,7 +107,10 @@ class HybridSettings:
     """``[query.hybrid]``.
 
     Attributes:
-        candidate_multiplier: None until a user sets it; 4 is what is shown.
+        vector_weight: Share of the vector score, in [0, 1].
+        text_weight: Share of the text score; the two sum to 1.
+        candidate_multiplier: Pool of candidates per wanted result, 1 to 20; None until a
+            user sets it.
     """
 
     enabled: bool = True
@@ -87,7 +124,13 @@ class HybridSettings:
 
 @dataclass(frozen=True)
 class QuerySettings:
-    """``[query]``."""
+    """``[query]``.
+
+    Attributes:
+        min_score: Threshold on the score, in [0, 1].
+        min_confidence: Threshold on the confidence, in [0, 1]; None for none.
+        abstain: True answers with nothing rather than with what is below the threshold.
+    """
 
     max_results: int = _bounded(6, 1)
     min_score: float = _bounded(0.35, 0, 1)
@@ -99,15 +142,15 @@ class QuerySettings:
 
 @dataclass(frozen=True)
 class ChunkingSettings:
-    """``[chunking]``, in tokens."""
+    """``[chunking]``, in tokens; ``overlap`` lies in 0..tokens - 1."""
 
     tokens: int = _bounded(400, 1)
-    overlap: int = _bounded(80, 0)
+    overlap: int = _bounded(80, 0, clamp=True)
 
 
 @dataclass(frozen=True)
 class BatchSettings:
-    """``[embedding.batch]``."""
+    """``[embedding.batch]``: the slow, cheap interfaces of providers."""
 
     enabled: bool = False
     wait: bool = True
@@ -126,25 +169,36 @@ class BudgetSettings:
 
 @dataclass(frozen=True)
 class EmbeddingSettings:
-    """``[embedding]``."""
+    """``[embedding]``.
+
+    Attributes:
+        provider: Name of the embedder; "none" for recall by keyword only.
+        model: None for the provider's own default.
+        fallback: Provider to use when the first cannot answer; "none" for none.
+        dimensions: Wanted length of vectors; None for the model's own.
+        base_url: None for the provider's own.
+        api_key: None to take it from the provider's environment variable.
+        headers: More headers of each request, by name.
+        timeout: Seconds for one request; None for the embedder's own.
+    """
 
     provider: str = "local"
     model: str | None = None
     fallback: str = "none"
     dimensions: int | None = _bounded(None, 1)
-    base_url: str | None = None
+    base_url: str | None = _url()
     api_key: str | None = _secret(None)
     headers: dict[str, str] = field(
-        default_factory=dict[str, str], repr=False, metadata={"bounds": Bounds(secret=True)}
+        default_factory=dict[str, str], repr=False, hash=False, metadata={"bounds": Bounds(secret=True)}
     )
-    timeout: float | None = _bounded(None, 0)
+    timeout: float | None = _bounded(None, 0.001, 86_400)
     batch: BatchSettings = BatchSettings()
     budget: BudgetSettings = BudgetSettings()
 
 
 @dataclass(frozen=True)
 class ExtraPathSettings:
-    """One of ``[files] extra_paths``: a path, or a table with a glob below it."""
+    """One of ``[files] extra_paths``: a path, and perhaps a glob below it."""
 
     path: str
     pattern: str | None = None
@@ -152,7 +206,14 @@ class ExtraPathSettings:
 
 @dataclass(frozen=True)
 class FilesSettings:
-    """``[files]``."""
+    """``[files]``.
+
+    Attributes:
+        extra_paths: More files and folders that belong to the memory.
+        include: Gitignore-style globs; when there is one, only matches count.
+        exclude: Gitignore-style globs that never count.
+        max_bytes: Larger notes are not indexed.
+    """
 
     extra_paths: tuple[ExtraPathSettings, ...] = ()
     include: tuple[str, ...] = ()
@@ -163,18 +224,26 @@ class FilesSettings:
 
 @dataclass(frozen=True)
 class SessionsSettings:
-    """``[sessions]``."""
+    """``[sessions]``.
+
+    Attributes:
+        paths: Folders of transcripts, relative to the workspace.
+        delta_bytes: Growth after which a transcript is indexed again; 0 for any.
+        delta_messages: New messages after which a transcript is indexed again; 0 for any.
+        redact: True masks secrets before a text is indexed.
+        include_kinds: Kinds of session to index besides those that are by default.
+    """
 
     paths: tuple[str, ...] = ()
     delta_bytes: int = _bounded(100_000, 0)
     delta_messages: int = _bounded(50, 0)
     redact: bool = True
-    include_kinds: tuple[str, ...] = ()
+    include_kinds: tuple[SessionKind, ...] = ()
 
 
 @dataclass(frozen=True)
 class SyncSettings:
-    """``[sync]``."""
+    """``[sync]``: what starts a sync; ``interval_minutes`` 0 is never."""
 
     on_session_start: bool = True
     on_search: bool = True
@@ -185,7 +254,7 @@ class SyncSettings:
 
 @dataclass(frozen=True)
 class CacheSettings:
-    """``[cache]``: vectors by content."""
+    """``[cache]``: vectors by content; ``max_entries`` None is no limit."""
 
     enabled: bool = True
     max_entries: int | None = _bounded(None, 1)
@@ -193,14 +262,14 @@ class CacheSettings:
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """``[store]``."""
+    """``[store]``; ``url`` None is a file in the workspace."""
 
-    url: str | None = None
+    url: str | None = _url()
 
 
 @dataclass(frozen=True)
 class CitationsSettings:
-    """``[citations]``."""
+    """``[citations]``; "auto" cites in direct chats only."""
 
     mode: CitationMode = "auto"
 
@@ -210,27 +279,28 @@ class TrustRuleSettings:
     """One of ``[[trust.rules]]``: the origin of files that match."""
 
     match: str
-    origin: Literal["owner", "agent", "tool", "external"]
+    origin: Origin
 
 
 @dataclass(frozen=True)
 class TrustSettings:
-    """``[trust]``."""
+    """``[trust]``; first match wins."""
 
     rules: tuple[TrustRuleSettings, ...] = ()
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings, checked.
+    """All settings, checked; they can be compared, and printed without a secret.
 
     Attributes:
-        sources: Sources that are on: "memory", and "sessions" once ``[sessions] paths``
-            is set, unless named.
+        enabled: False refuses every search.
+        sources: Sources that are on. While none is named: "memory", and "sessions" once
+            ``[sessions] paths`` is set.
     """
 
     enabled: bool = True
-    sources: tuple[Literal["memory", "sessions"], ...] = ("memory",)
+    sources: tuple[SourceName, ...] = ("memory",)
     query: QuerySettings = QuerySettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from clawmark.core.graphemes import safe_cut
 
@@ -31,6 +32,8 @@ _HALF_WIDTH = re.compile(r"[\uff61-\uff9f]")
 _RARE = re.compile(r"[\u3400-\u4dbf]")
 _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
 _ASTRAL_HAN = re.compile(r"[\U00020000-\U0003ffff]")
+
+_ODD = re.compile(r"[\uff61-\uff9f\u3400-\u4dbf\U00010000-\U0010ffff]")
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -61,8 +64,7 @@ class Chunk:
     context: str = ""
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A line, or a part of a line that is longer than the budget."""
 
     line: int
@@ -85,7 +87,10 @@ def weigh(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    weight = len(text) + 3 * len(_WIDE.findall(text)) + 7 * len(_HALF_WIDTH.findall(text))
+    weight = len(text) + 3 * len(_WIDE.findall(text))
+    if not _ODD.search(text):
+        return weight
+    weight += 7 * len(_HALF_WIDTH.findall(text))
     weight += 11 * len(_RARE.findall(text)) + len(_ASTRAL.findall(text)) + 14 * len(_ASTRAL_HAN.findall(text))
     return weight
 
@@ -130,17 +135,19 @@ def _single_chunk(text: str) -> list[Chunk]:
 def _pieces(text: str, budget: int, carried: int) -> list[_Piece]:
     pieces: list[_Piece] = []
     start, fenced = 0, False
+    may_fence = "```" in text or "~~~" in text
     for number, line in enumerate(text.split("\n"), start=1):
-        if _FENCE.match(line):
+        if may_fence and _FENCE.match(line):
             fenced = not fenced
+        end = start + len(line)
         weight = weigh(line)
         if weight > budget and not line.isspace():
             pieces.extend(_cut_line(line, number, start, budget, carried))
+        elif line.startswith("#") and not fenced and (heading := _HEADING.match(line)):
+            pieces.append(_Piece(number, start, end, weight, heading=len(heading[1]), title=heading[2] or ""))
         else:
-            heading = _HEADING.match(line) if line.startswith("#") and not fenced else None
-            level, title = (len(heading[1]), heading[2] or "") if heading else (0, "")
-            pieces.append(_Piece(number, start, start + len(line), weight, level, not line or line.isspace(), title))
-        start += len(line) + 1
+            pieces.append(_Piece(number, start, end, weight, blank=not line or line.isspace()))
+        start = end + 1
     return pieces
 
 

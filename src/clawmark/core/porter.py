@@ -10,17 +10,22 @@ from __future__ import annotations
 
 _VOWELS = frozenset("aeiou")
 
-_STEP_2 = {
-    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "abli": "able",
-    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate",
-    "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive",
-    "biliti": "ble",
-}  # fmt: skip
-_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4: dict[str, str] = dict.fromkeys(
-    "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(),  # noqa: SIM905
-    "",
+_Suffixes = dict[str, tuple[tuple[str, str], ...]]
+
+
+def _by_end(rules: str) -> _Suffixes:
+    """Group suffixes by their last two letters, longest first; most words end in none of them."""
+    pairs = [(suffix, replacement) for suffix, _, replacement in (rule.partition(">") for rule in rules.split())]
+    pairs.sort(key=lambda pair: -len(pair[0]))
+    return {end: tuple(pair for pair in pairs if pair[0].endswith(end)) for end in {pair[0][-2:] for pair in pairs}}
+
+
+_STEP_2 = _by_end(
+    "ational>ate tional>tion enci>ence anci>ance izer>ize abli>able alli>al entli>ent eli>e ousli>ous ization>ize "
+    "ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive biliti>ble"
 )
+_STEP_3 = _by_end("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
+_STEP_4 = _by_end("al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> ize>")
 
 
 def porter_stem(word: str) -> str:
@@ -89,15 +94,14 @@ def _repaired(stem: str) -> str:
     return stem + "e" if _measure(stem) == 1 and _ends_short(stem) else stem
 
 
-def _replaced(word: str, suffixes: dict[str, str], least: int) -> str:
+def _replaced(word: str, suffixes: _Suffixes, least: int) -> str:
     """Replace the longest suffix that matches, if the stem before it is long enough."""
-    for length in range(min(7, len(word)), 1, -1):
-        suffix = word[-length:]
-        if suffix in suffixes:
-            stem = word[:-length]
+    for suffix, replacement in suffixes.get(word[-2:], ()):
+        if word.endswith(suffix):
+            stem = word[: -len(suffix)]
             if suffix == "ion" and stem[-1:] not in ("s", "t"):
                 return word
-            return stem + suffixes[suffix] if _measure(stem) >= least else word
+            return stem + replacement if _measure(stem) >= least else word
     return word
 
 

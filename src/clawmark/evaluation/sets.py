@@ -55,7 +55,7 @@ class LabelledSet:
 
 
 def load_set(folder: Path) -> LabelledSet:
-    """Read a set: a folder with ``manifest.json``, or a workspace with ``queries.jsonl``.
+    """Read a set: a folder with ``manifest.json``, or a workspace with ``queries.jsonl`` in it or beside it.
 
     Questions without a gold place, and of categories that the manifest does not score,
     are left out.
@@ -65,9 +65,12 @@ def load_set(folder: Path) -> LabelledSet:
     """
     manifest = folder / "manifest.json"
     if not manifest.is_file():
-        if not (folder / QUERIES).is_file():
+        # A workspace whose notes should not have the questions among them has them beside it.
+        places = (folder / QUERIES, folder.with_name(f"{folder.name}.{QUERIES}"))
+        asked = next((place for place in places if place.is_file()), None)
+        if asked is None:
             raise ArgumentError(f"{folder} holds neither manifest.json nor {QUERIES}.", action="Name a labelled set.")
-        return LabelledSet(folder.name, (LabelledWorkspace(folder.name, folder, _questions(folder, None)),))
+        return LabelledSet(folder.name, (LabelledWorkspace(folder.name, folder, _questions(asked, None)),))
     facts = json.loads(manifest.read_text(encoding="utf-8"))
     scored = facts.get("categories_scored")
     workspaces = tuple(_workspaces(folder, facts, set(scored) if scored else None))
@@ -79,11 +82,11 @@ def _workspaces(folder: Path, facts: dict[str, Any], scored: set[str] | None) ->
         name = entry["workspace"]
         # The corpus of a set that asks in another language is another set's folder.
         corpus = folder.resolve().parent / entry.get("corpus", f"{folder.name}/{name}")
-        yield LabelledWorkspace(name, corpus, _questions(folder / name, scored))
+        yield LabelledWorkspace(name, corpus, _questions(folder / name / QUERIES, scored))
 
 
-def _questions(folder: Path, scored: set[str] | None) -> tuple[Question, ...]:
-    lines = (folder / QUERIES).read_text(encoding="utf-8").splitlines()
+def _questions(path: Path, scored: set[str] | None) -> tuple[Question, ...]:
+    lines = path.read_text(encoding="utf-8").splitlines()
     questions = (_question(json.loads(line)) for line in lines if line.strip())
     return tuple(q for q in questions if q.gold and (scored is None or q.category in scored))
 

@@ -6,7 +6,6 @@ import sys
 from array import array
 from collections.abc import Mapping, Sequence
 
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 # Between the lines of a chunk; term ids begin at 1.
 LINE_BREAK = 0
 
@@ -44,15 +43,10 @@ def count_ids(blob: bytes, wanted: Mapping[int, str]) -> dict[str, int]:
 def word_of(number: int) -> str:
     """Spell a term id as the word that stands for it in the full-text index.
 
-    >>> word_of(35), word_of(36)
-    ('z', '10')
+    >>> word_of(35), word_of(256)
+    ('23', '100')
     """
-    word = ""
-    while True:
-        number, digit = divmod(number, 36)
-        word = _DIGITS[digit] + word
-        if not number:
-            return word
+    return f"{number:x}"
 
 
 def words_of(blob: bytes) -> str:

@@ -30,7 +30,9 @@ class SqliteWriter:
         self._chunks = 0
         self._length = 0
         self._next_term = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM terms").fetchone()[0])
-        self._new_terms: list[tuple[int, int, str]] = []
+        known = db.execute("SELECT 1 FROM terms WHERE generation = ? LIMIT 1", (generation,)).fetchone()
+        self._has_terms = known is not None
+        self._new_terms: dict[int, str] = {}
         self._changed = False
 
     def replace(self, document: Document, chunks: Sequence[ChunkRow]) -> int:
@@ -116,7 +118,10 @@ class SqliteWriter:
 
     def finish(self) -> None:
         """Write the new terms, the document frequencies and the sums of this transaction."""
-        self._db.executemany("INSERT INTO terms (id, generation, term, df) VALUES (?, ?, ?, 0)", self._new_terms)
+        self._db.executemany(
+            "INSERT INTO terms (id, generation, term, df) VALUES (?, ?, ?, ?)",
+            [(number, self._generation, term, self._df.pop(number, 0)) for number, term in self._new_terms.items()],
+        )
         self._db.executemany(
             "UPDATE terms SET df = df + ? WHERE id = ?",
             [(change, number) for number, change in self._df.items() if change],
@@ -190,15 +195,16 @@ class SqliteWriter:
         fresh = {term for chunk in chunks for term in (*chunk.terms, *chunk.singles) if term not in ids}
         if not fresh:
             return
-        known = self._db.execute(
-            "SELECT term, id FROM terms WHERE generation = ? AND term IN (SELECT value FROM json_each(?))",
-            (self._generation, json.dumps(sorted(fresh))),
-        )
-        ids.update(known.fetchall())
+        if self._has_terms:
+            known = self._db.execute(
+                "SELECT term, id FROM terms WHERE generation = ? AND term IN (SELECT value FROM json_each(?))",
+                (self._generation, json.dumps(list(fresh))),
+            )
+            ids.update(known.fetchall())
         for term in sorted(fresh):
             if term not in ids:
                 ids[term] = self._next_term
-                self._new_terms.append((self._next_term, self._generation, term))
+                self._new_terms[self._next_term] = term
                 self._next_term += 1
             self._words[ids[term]] = word_of(ids[term])
 

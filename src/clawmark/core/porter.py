@@ -1,14 +1,19 @@
 """The Porter stemmer: English words to the part that their forms share.
 
 Source:
-    Porter, "An algorithm for suffix stripping", Program 14(3), 1980. Words of one or two
-    letters stay as they are. The tests compare it with the Snowball library,
-    which is not used here because the hook must load nothing but the standard library.
+    Porter, "An algorithm for suffix stripping", Program 14(3), 1980, as Snowball's
+    "porter" publishes it. Words of one or two letters stay as they are. The tests compare
+    it with the Snowball library, which is not used here because the hook must load nothing
+    but the standard library.
 """
 
 from __future__ import annotations
 
-_VOWELS = frozenset("aeiou")
+_KINDS = str.maketrans({letter: "v" if letter in "aeiou" else "c" for letter in "abcdefghijklmnopqrstuvwxz"})
+# No rule reads or changes a word that ends in one of these.
+_INERT_ENDS = frozenset("abfhjkopqvwxz")
+# The paper halves every double consonant but l, s and z; Snowball halves these ("trekked" gives "trekk").
+_HALVED_DOUBLES = frozenset("bdfgmnprt")
 
 _Suffixes = dict[str, tuple[tuple[str, str], ...]]
 
@@ -26,6 +31,7 @@ _STEP_2 = _by_end(
 )
 _STEP_3 = _by_end("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
 _STEP_4 = _by_end("al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> ize>")
+_STEPS = ((_STEP_2, 1), (_STEP_3, 1), (_STEP_4, 2))
 
 
 def porter_stem(word: str) -> str:
@@ -36,24 +42,25 @@ def porter_stem(word: str) -> str:
     """
     if len(word) < 3 or not (word.isascii() and word.isalpha() and word.islower()):
         return word
+    if word[-1] in _INERT_ENDS:
+        return word
     if word[-1] == "s":
         word = _without_plural(word)
-    word = _without_participle(word)
+    if word[-2:] in ("ed", "ng"):
+        word = _without_participle(word)
     if word[-1] == "y" and _has_vowel(word[:-1]):
         word = word[:-1] + "i"
-    word = _replaced(word, _STEP_2, 1)
-    word = _replaced(word, _STEP_3, 1)
-    word = _replaced(word, _STEP_4, 2)
-    return _without_final_e(word)
+    for suffixes, least in _STEPS:
+        if word[-2:] in suffixes:
+            word = _replaced(word, suffixes, least)
+    return _without_final_e(word) if word[-1] in "el" else word
 
 
 def _pattern(word: str) -> str:
     """Spell a word as consonants (c) and vowels (v); y is a vowel after a consonant."""
-    pattern = ""
-    for letter in word:
-        vowel = letter in _VOWELS or (letter == "y" and pattern[-1:] == "c")
-        pattern += "v" if vowel else "c"
-    return pattern
+    pattern = word.translate(_KINDS)
+    # In a run of y the kinds alternate.
+    return pattern.replace("cy", "cv").replace("yy", "cv").replace("y", "c") if "y" in pattern else pattern
 
 
 def _measure(stem: str) -> int:
@@ -89,14 +96,14 @@ def _without_participle(word: str) -> str:
 def _repaired(stem: str) -> str:
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    if len(stem) > 1 and stem[-1] == stem[-2] and _pattern(stem)[-1] == "c":
-        return stem if stem[-1] in "lsz" else stem[:-1]
+    if stem[-1] in _HALVED_DOUBLES and stem[-1] == stem[-2:-1]:
+        return stem[:-1]
     return stem + "e" if _measure(stem) == 1 and _ends_short(stem) else stem
 
 
 def _replaced(word: str, suffixes: _Suffixes, least: int) -> str:
     """Replace the longest suffix that matches, if the stem before it is long enough."""
-    for suffix, replacement in suffixes.get(word[-2:], ()):
+    for suffix, replacement in suffixes[word[-2:]]:
         if word.endswith(suffix):
             stem = word[: -len(suffix)]
             if suffix == "ion" and stem[-1:] not in ("s", "t"):

@@ -17,7 +17,7 @@ from typing import Any
 from clawmark.core.errors import StoreCorruptError
 from clawmark.stores.matrix import MatrixCache
 from clawmark.stores.sqlite_read import SqliteReader
-from clawmark.stores.sqlite_schema import PAGE_SIZE, prepare, read_version, translate
+from clawmark.stores.sqlite_schema import PAGE_SIZE, create_terms_table, prepare, read_version, translate
 from clawmark.stores.sqlite_write import SqliteWriter
 
 # Longer than any transaction of ours; after it the caller is told who is in the way.
@@ -157,6 +157,7 @@ def _make_generation(db: sqlite3.Connection, agent: str, identity: Mapping[str, 
         return known
     cursor = db.execute("INSERT INTO generations (agent, identity) VALUES (?, ?)", (agent, canonical(identity)))
     assert cursor.lastrowid is not None
+    create_terms_table(db, cursor.lastrowid)
     return cursor.lastrowid
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import embedding_text
 from clawmark.core.ports import Candidate, DocumentRow, Filter, IndexState, PendingChunk
 from clawmark.core.scoring import TermStatistics
-from clawmark.stores.codec import count_ids, word_of
-from clawmark.stores.sqlite_schema import translate
+from clawmark.stores.codec import count_terms, unpack
+from clawmark.stores.sqlite_schema import terms_table, translate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,12 +54,13 @@ class SqliteReader:
 
     def text_candidates(self, terms: Sequence[str], where: Filter, limit: int) -> list[int]:
         """See ``core.ports.Reader``."""
-        numbers = self._term_ids(terms)
-        if not numbers:
+        if not terms or self._generation is None:
             return []
-        match = " OR ".join(f'"{word_of(number)}"' for number in numbers.values())
+        # Every term is quoted, and no term holds a quotation mark: no user text is syntax.
+        match = " OR ".join(f'"{term}"' for term in terms)
         join, values = self._restrict(where, "f.rowid")
-        sql = f"SELECT f.rowid FROM chunk_terms f {join} AND f.chunk_terms MATCH ? ORDER BY f.rank, f.rowid LIMIT ?"
+        table = terms_table(self._generation)
+        sql = f"SELECT f.rowid FROM {table} f {join} AND f.{table} MATCH ? ORDER BY f.rank, f.rowid LIMIT ?"
         try:
             return [row[0] for row in self._db.execute(sql, (*values, match, limit))]
         except sqlite3.Error as error:
@@ -68,12 +68,9 @@ class SqliteReader:
 
     def scan_text(self, terms: Sequence[str], where: Filter) -> list[int]:
         """See ``core.ports.Reader``."""
-        wanted = {number: term for term, number in self._term_ids(terms).items()}
-        if not wanted:
-            return []
         join, values = self._restrict(where, "f.id", always=True)
         rows = self._db.execute(f"SELECT f.id, f.terms FROM chunks f {join} ORDER BY f.id", values)
-        return [row[0] for row in rows if count_ids(row[1], wanted)]
+        return [row[0] for row in rows if count_terms(row[1], terms)]
 
     def vector_candidates(self, vector: NDArray[Any], where: Filter, limit: int) -> list[tuple[int, float]]:
         """See ``core.ports.Reader``."""
@@ -87,7 +84,6 @@ class SqliteReader:
 
     def candidates(self, chunk_ids: Collection[int], terms: Sequence[str]) -> list[Candidate]:
         """See ``core.ports.Reader``."""
-        wanted = {number: term for term, number in self._term_ids(terms).items()}
         rows = self._db.execute(
             "SELECT c.id, c.document, d.source, d.path, c.start_line, c.end_line, c.length, c.terms, "
             "d.mtime_ns, d.size, d.time_ms, d.kind "
@@ -95,7 +91,7 @@ class SqliteReader:
             "WHERE c.id IN (SELECT value FROM json_each(?)) AND d.generation = ?",
             (json.dumps(list(chunk_ids)), self._generation),
         )
-        return [_candidate(row, wanted) for row in rows]
+        return [_candidate(row, terms) for row in rows]
 
     def statistics(self, terms: Sequence[str]) -> TermStatistics:
         """See ``core.ports.Reader``."""
@@ -103,11 +99,7 @@ class SqliteReader:
             "SELECT chunks, total_length FROM generations WHERE id = ?", (self._generation,)
         ).fetchone()
         chunks, total = row or (0, 0)
-        found = self._db.execute(
-            "SELECT term, df FROM terms WHERE generation = ? AND term IN (SELECT value FROM json_each(?))",
-            (self._generation, json.dumps(list(terms))),
-        )
-        return TermStatistics(chunks, total / chunks if chunks else 0.0, dict(found.fetchall()))
+        return TermStatistics(chunks, total / chunks if chunks else 0.0, self._document_frequency(terms))
 
     def texts(self, chunk_ids: Collection[int]) -> dict[int, str]:
         """See ``core.ports.Reader``."""
@@ -155,6 +147,8 @@ class SqliteReader:
 
     def bytes_by_part(self) -> dict[str, int]:
         """See ``core.ports.Reader``."""
+        if self._generation is None:
+            return {}
         row = self._db.execute(
             "SELECT coalesce(sum(length(d.text)), 0) FROM documents d WHERE d.generation = ?",
             (self._generation,),
@@ -167,7 +161,8 @@ class SqliteReader:
             (self._generation,),
         ).fetchone()
         parts["terms"], parts["vectors"] = int(row[0]), int(row[1])
-        row = self._db.execute("SELECT coalesce(sum(length(block)), 0) FROM chunk_terms_data").fetchone()
+        table = terms_table(self._generation)
+        row = self._db.execute(f"SELECT coalesce(sum(length(block)), 0) FROM {table}_data").fetchone()
         parts["full_text"] = int(row[0])
         pages = self._db.execute("PRAGMA page_count").fetchone()[0]
         parts["file"] = pages * self._db.execute("PRAGMA page_size").fetchone()[0]
@@ -178,14 +173,36 @@ class SqliteReader:
             "SELECT id, text FROM documents WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
-        return {row[0]: unpack_text(row[1]) for row in rows}
+        return {row[0]: unpack(row[1]) for row in rows}
 
-    def _term_ids(self, terms: Sequence[str]) -> dict[str, int]:
+    def _document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
+        if self._generation is None or not terms:
+            return {}
+        vocabulary = f"vocabulary_{self._generation:d}"
+        try:
+            self._db.execute(
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{vocabulary} "
+                f"USING fts5vocab ('main', '{terms_table(self._generation)}', 'row')"
+            )
+            rows = self._db.execute(
+                f"SELECT term, doc FROM temp.{vocabulary} WHERE term IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(terms)),),
+            )
+            return dict(rows.fetchall())
+        except sqlite3.Error:
+            return self._counted_frequency(terms)
+
+    def _counted_frequency(self, terms: Sequence[str]) -> dict[str, int]:
+        """Count without the full-text index, when that is damaged."""
+        frequency = dict.fromkeys(terms, 0)
         rows = self._db.execute(
-            "SELECT term, id FROM terms WHERE generation = ? AND term IN (SELECT value FROM json_each(?))",
-            (self._generation, json.dumps(list(terms))),
-        ).fetchall()
-        return dict(rows)
+            "SELECT c.terms FROM chunks c JOIN documents d ON d.id = c.document WHERE d.generation = ?",
+            (self._generation,),
+        )
+        for (blob,) in rows:
+            for term in count_terms(blob, terms):
+                frequency[term] += 1
+        return frequency
 
     def _sees_all(self, where: Filter) -> bool:
         if where.documents is not None:
@@ -212,17 +229,7 @@ class SqliteReader:
         return f"{join} AND d.id IN (SELECT value FROM json_each(?))", (self._generation, allowed)
 
 
-def _candidate(row: Any, wanted: dict[int, str]) -> Candidate:
-    number, document, source, path, start, end, length, terms, mtime_ns, size, time_ms, kind = row
-    counts = count_ids(terms, wanted)
+def _candidate(row: Any, terms: Sequence[str]) -> Candidate:
+    number, document, source, path, start, end, length, blob, mtime_ns, size, time_ms, kind = row
+    counts = count_terms(blob, terms)
     return Candidate(number, document, source, path, start, end, length, counts, mtime_ns, size, time_ms, kind)
-
-
-def pack_text(text: str) -> bytes:
-    """Compress a text; level 1 is 3 times faster than the default and 8 % larger."""
-    return zlib.compress(text.encode(), 1)
-
-
-def unpack_text(blob: bytes) -> str:
-    """Undo ``pack_text``."""
-    return zlib.decompress(blob).decode()

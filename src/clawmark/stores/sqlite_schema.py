@@ -1,8 +1,7 @@
 """The tables of the SQLite index, their version, and what its errors mean.
 
-Rows carry the generation; a generation belongs to one agent. Term ids are given per
-generation, and the full-text index holds ids, not words: a query for one agent's ids
-cannot touch another agent's postings, and no user text is ever query syntax.
+Rows carry the generation; a generation belongs to one agent and has a full-text table of
+its own: one agent's words never touch another's statistics.
 """
 
 from __future__ import annotations
@@ -65,19 +64,28 @@ CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY REFERENCES chunks (id),
     vector BLOB NOT NULL
 );
-CREATE TABLE terms (
-    id INTEGER PRIMARY KEY,
-    generation INTEGER NOT NULL,
-    term TEXT NOT NULL,
-    df INTEGER NOT NULL,
-    UNIQUE (generation, term)
-);
-CREATE VIRTUAL TABLE chunk_terms USING fts5 (ids, content = '', tokenize = 'ascii');
 """
 
 # Migration n brings version n to n + 1. Derived data: a step may also empty tables, the
 # next sync fills them again.
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+def terms_table(generation: int) -> str:
+    """Name the full-text table of a generation."""
+    return f"terms_{generation:d}"
+
+
+def create_terms_table(db: sqlite3.Connection, generation: int) -> None:
+    """Make the full-text table of a generation.
+
+    It holds our own terms, separated by spaces: every other printable ASCII character is
+    part of a term. It keeps no copy of them; the chunks do.
+    """
+    db.execute(
+        f"CREATE VIRTUAL TABLE {terms_table(generation)} USING fts5 "
+        f"(terms, content = '', tokenize = \"ascii tokenchars '-_./:#@+'\")"
+    )
 
 
 def prepare(db: sqlite3.Connection, location: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.ports import ChunkRow, Document
-from clawmark.stores.codec import LINE_BREAK, pack_ids, unpack_ids, word_of, words_of
-from clawmark.stores.sqlite_read import pack_text
+from clawmark.stores.codec import pack, pack_terms, unpack
+from clawmark.stores.sqlite_schema import terms_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,15 +23,12 @@ class SqliteWriter:
     def __init__(self, db: sqlite3.Connection, generation: int) -> None:
         self._db = db
         self._generation = generation
-        self._term_ids: dict[str, int] = {}
-        self._words: dict[int, str] = {}
-        self._df: Counter[int] = Counter()
+        self._terms_table = terms_table(generation)
         self._chunks = 0
         self._length = 0
-        self._next_term = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM terms").fetchone()[0])
-        known = db.execute("SELECT 1 FROM terms WHERE generation = ? LIMIT 1", (generation,)).fetchone()
-        self._has_terms = known is not None
-        self._new_terms: dict[int, str] = {}
+        self._next_chunk = _next_id(db, "chunks")
+        self._rows: list[tuple[Any, ...]] = []
+        self._words: list[tuple[int, str]] = []
         self._changed = False
 
     def replace(self, document: Document, chunks: Sequence[ChunkRow]) -> int:
@@ -50,6 +46,7 @@ class SqliteWriter:
 
     def remove(self, document_id: int) -> None:
         """See ``core.ports.Writer``."""
+        self._flush()
         self._changed = True
         owned = (document_id, self._generation)
         rows = self._db.execute(
@@ -57,16 +54,14 @@ class SqliteWriter:
             "WHERE c.document = ? AND d.generation = ?",
             owned,
         ).fetchall()
-        for chunk, length, blob in rows:
-            # A contentless full-text table forgets a row only when told what it holds.
-            self._db.execute(
-                "INSERT INTO chunk_terms (chunk_terms, rowid, ids) VALUES ('delete', ?, ?)",
-                (chunk, words_of(blob)),
-            )
-            self._db.execute("DELETE FROM vectors WHERE chunk = ?", (chunk,))
-            self._count(blob, -1)
-            self._chunks -= 1
-            self._length -= length
+        # A full-text table without content forgets a row only when told what it holds.
+        self._db.executemany(
+            f"INSERT INTO {self._terms_table} ({self._terms_table}, rowid, terms) VALUES ('delete', ?, ?)",
+            [(chunk, unpack(blob)) for chunk, _, blob in rows],
+        )
+        self._db.executemany("DELETE FROM vectors WHERE chunk = ?", [row[:1] for row in rows])
+        self._chunks -= len(rows)
+        self._length -= sum(length for _, length, _ in rows)
         self._db.execute("DELETE FROM chunks WHERE document = ?", (document_id,))
         self._db.execute("DELETE FROM documents WHERE id = ? AND generation = ?", owned)
 
@@ -88,6 +83,7 @@ class SqliteWriter:
 
     def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
         """See ``core.ports.Writer``."""
+        self._flush()
         self._changed = True
         if self._facts().get("space") != dict(space):
             self._db.execute(f"DELETE FROM vectors WHERE chunk IN ({CHUNKS_OF_GENERATION})", (self._generation,))
@@ -117,20 +113,24 @@ class SqliteWriter:
         self._db.execute("UPDATE generations SET answering = 1, complete = 1 WHERE id = ?", (self._generation,))
 
     def finish(self) -> None:
-        """Write the new terms, the document frequencies and the sums of this transaction."""
-        self._db.executemany(
-            "INSERT INTO terms (id, generation, term, df) VALUES (?, ?, ?, ?)",
-            [(number, self._generation, term, self._df.pop(number, 0)) for number, term in self._new_terms.items()],
-        )
-        self._db.executemany(
-            "UPDATE terms SET df = df + ? WHERE id = ?",
-            [(change, number) for number, change in self._df.items() if change],
-        )
+        """Write what is gathered, and the sums of this transaction."""
+        self._flush()
         self._db.execute(
             "UPDATE generations SET chunks = chunks + ?, total_length = total_length + ?, revision = revision + ? "
             "WHERE id = ?",
             (self._chunks, self._length, int(self._changed), self._generation),
         )
+
+    def _flush(self) -> None:
+        """Write the gathered chunks; many rows at once cost half of one by one."""
+        self._db.executemany(
+            "INSERT INTO chunks "
+            "(id, document, start_line, end_line, start, stop, length, embedding_key, context, terms) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            self._rows,
+        )
+        self._db.executemany(f"INSERT INTO {self._terms_table} (rowid, terms) VALUES (?, ?)", self._words)
+        self._rows, self._words = [], []
 
     def _facts(self) -> dict[str, Any]:
         row = self._db.execute("SELECT facts FROM generations WHERE id = ?", (self._generation,)).fetchone()
@@ -152,24 +152,20 @@ class SqliteWriter:
                 str(document.meta.get("kind", "")),
                 chunks,
                 json.dumps(dict(document.meta), sort_keys=True),
-                pack_text(document.text),
+                pack(document.text),
             ),
         )
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
     def _insert_chunks(self, document: int, chunks: Sequence[ChunkRow]) -> None:
-        self._learn_terms(chunks)
-        ids, words = self._term_ids, self._words
         for chunk in chunks:
-            main = [ids[term] for term in chunk.terms]
-            singles = [ids[term] for term in chunk.singles]
-            length = len(main) - main.count(LINE_BREAK)
-            cursor = self._db.execute(
-                "INSERT INTO chunks "
-                "(document, start_line, end_line, start, stop, length, embedding_key, context, terms) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            words, blob = pack_terms(chunk.terms, chunk.singles)
+            length = len(chunk.terms) - chunk.terms.count("\n")
+            number = self._next_chunk
+            self._rows.append(
                 (
+                    number,
                     document,
                     chunk.start_line,
                     chunk.end_line,
@@ -178,51 +174,25 @@ class SqliteWriter:
                     length,
                     chunk.embedding_key,
                     chunk.context,
-                    pack_ids(main, singles),
-                ),
+                    blob,
+                )
             )
-            text = " ".join([words[number] for number in (*main, *singles) if number])
-            self._db.execute("INSERT INTO chunk_terms (rowid, ids) VALUES (?, ?)", (cursor.lastrowid, text))
-            self._df.update(set(main) | set(singles))
-            self._df.pop(LINE_BREAK, None)
+            self._words.append((number, words))
+            self._next_chunk += 1
             self._chunks += 1
             self._length += length
 
-    def _learn_terms(self, chunks: Sequence[ChunkRow]) -> None:
-        """Give every term of the chunks an id: the known one, or a new one."""
-        ids = self._term_ids
-        ids.setdefault("\n", LINE_BREAK)
-        fresh = {term for chunk in chunks for term in (*chunk.terms, *chunk.singles) if term not in ids}
-        if not fresh:
-            return
-        if self._has_terms:
-            known = self._db.execute(
-                "SELECT term, id FROM terms WHERE generation = ? AND term IN (SELECT value FROM json_each(?))",
-                (self._generation, json.dumps(list(fresh))),
-            )
-            ids.update(known.fetchall())
-        for term in sorted(fresh):
-            if term not in ids:
-                ids[term] = self._next_term
-                self._new_terms[self._next_term] = term
-                self._next_term += 1
-            self._words[ids[term]] = word_of(ids[term])
 
-    def _count(self, blob: bytes, change: int) -> None:
-        main, singles = unpack_ids(blob)
-        for number in (set(main) | set(singles)) - {LINE_BREAK}:
-            self._df[number] += change
+def _next_id(db: sqlite3.Connection, table: str) -> int:
+    """Give an id that no row has had, not even one that is gone."""
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return row[0] + 1 if row else 1
 
 
 def remove_generation(db: sqlite3.Connection, generation: int) -> None:
     """Remove a generation with all that it holds, within the caller's transaction."""
-    rows = db.execute(f"SELECT id, terms FROM chunks WHERE id IN ({CHUNKS_OF_GENERATION})", (generation,)).fetchall()
-    db.executemany(
-        "INSERT INTO chunk_terms (chunk_terms, rowid, ids) VALUES ('delete', ?, ?)",
-        [(chunk, words_of(blob)) for chunk, blob in rows],
-    )
+    db.execute(f"DROP TABLE IF EXISTS {terms_table(generation)}")
     db.execute(f"DELETE FROM vectors WHERE chunk IN ({CHUNKS_OF_GENERATION})", (generation,))
     db.execute(f"DELETE FROM chunks WHERE id IN ({CHUNKS_OF_GENERATION})", (generation,))
     db.execute("DELETE FROM documents WHERE generation = ?", (generation,))
-    db.execute("DELETE FROM terms WHERE generation = ?", (generation,))
     db.execute("DELETE FROM generations WHERE id = ?", (generation,))

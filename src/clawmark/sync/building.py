@@ -9,7 +9,7 @@ from datetime import datetime
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
 from clawmark.core.ports import ChunkRow, Document
-from clawmark.core.tokens import TOKENIZER_VERSION, cached_analysis, surfaces
+from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_bytes, read_note
 from clawmark.redaction import redact
 from clawmark.sessions import Session, parse_session, remap_lines, session_text, split_jsonl
@@ -117,46 +117,29 @@ def _at_source_lines(row: ChunkRow, line_map: Sequence[int]) -> ChunkRow:
 
 def _rows(text: str, spans: Sequence[Chunk]) -> tuple[ChunkRow, ...]:
     """Give each chunk its terms; the lines of a text are analysed once, overlaps included."""
-    terms, singles, borders = _analysed_lines(text)
-    rows: list[ChunkRow] = []
-    for span in spans:
-        if _is_part_of_line(text, span):
-            main, single, _ = _analysed_lines(text[span.start : span.end])
-        else:
-            first, last = borders[span.start_line - 1], borders[span.end_line]
-            main, single = terms[first[0] : last[0]], singles[first[1] : last[1]]
-        body = embedding_text(span.context, text[span.start : span.end])
-        rows.append(
-            ChunkRow(
-                start_line=span.start_line,
-                end_line=span.end_line,
-                start=span.start,
-                end=span.end,
-                context=span.context,
-                terms=tuple(main),
-                singles=tuple(dict.fromkeys(single)),
-                embedding_key=hashlib.blake2b(body.encode(), digest_size=16).digest(),
-            )
-        )
-    return tuple(rows)
+    terms = text_terms(text)
+    borders = [0, *(place for place, term in enumerate(terms, start=1) if term == "\n"), len(terms)]
+    return tuple(_row(text, span, terms, borders) for span in spans)
 
 
-def _analysed_lines(text: str) -> tuple[list[str], list[str], list[tuple[int, int]]]:
-    r"""Give all terms with "\n" between lines, all singles, and where each line begins in both."""
-    terms: list[str] = []
-    singles: list[str] = []
-    borders = [(0, 0)]
-    for surface in surfaces(text):
-        if surface == "\n":
-            terms.append(surface)
-            borders.append((len(terms), len(singles)))
-            continue
-        analysis = cached_analysis(surface)
-        terms.extend(analysis.main)
-        if analysis.singles:
-            singles.extend(analysis.singles)
-    borders.append((len(terms), len(singles)))
-    return terms, singles, borders
+def _row(text: str, span: Chunk, terms: list[str], borders: list[int]) -> ChunkRow:
+    part = text[span.start : span.end]
+    if _is_part_of_line(text, span):
+        own = text_terms(part)
+    else:
+        own = terms[borders[span.start_line - 1] : borders[span.end_line]]
+    if own and own[-1] == "\n":
+        own.pop()
+    return ChunkRow(
+        start_line=span.start_line,
+        end_line=span.end_line,
+        start=span.start,
+        end=span.end,
+        context=span.context,
+        terms=tuple(own),
+        singles=text_singles(part),
+        embedding_key=hashlib.blake2b(embedding_text(span.context, part).encode(), digest_size=16).digest(),
+    )
 
 
 def _is_part_of_line(text: str, span: Chunk) -> bool:

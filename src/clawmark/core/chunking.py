@@ -71,9 +71,9 @@ class _Piece(NamedTuple):
     start: int
     end: int
     weight: int
+    context: str
     heading: int = 0  # level 1..6; 0 for other lines
     blank: bool = False
-    title: str = ""
 
 
 def weigh(text: str) -> int:
@@ -118,8 +118,7 @@ def chunk_text(text: str, *, tokens: int = 400, overlap: int = 80) -> list[Chunk
         return _single_chunk(text)
     carried = max(0, min(overlap * WEIGHT_PER_TOKEN, budget - 1))
     pieces = _pieces(text, budget, carried)
-    contexts = _contexts(pieces)
-    chunks = (_span(pieces, first, last, contexts) for first, last in _groups(pieces, budget, carried))
+    chunks = (_span(pieces, first, last) for first, last in _groups(pieces, budget, carried))
     return [chunk for chunk in chunks if chunk is not None]
 
 
@@ -134,31 +133,53 @@ def _single_chunk(text: str) -> list[Chunk]:
 
 def _pieces(text: str, budget: int, carried: int) -> list[_Piece]:
     pieces: list[_Piece] = []
+    above = _Headings()
     start, fenced = 0, False
     may_fence = "```" in text or "~~~" in text
     for number, line in enumerate(text.split("\n"), start=1):
         if may_fence and _FENCE.match(line):
             fenced = not fenced
         end = start + len(line)
-        weight = weigh(line)
+        weight = end - start if line.isascii() else weigh(line)
         if weight > budget and not line.isspace():
-            pieces.extend(_cut_line(line, number, start, budget, carried))
+            pieces.extend(_cut_line(line, number, start, budget, carried, above.context))
         elif line.startswith("#") and not fenced and (heading := _HEADING.match(line)):
-            pieces.append(_Piece(number, start, end, weight, heading=len(heading[1]), title=heading[2] or ""))
+            context = above.enter(len(heading[1]), heading[2] or "")
+            pieces.append(_Piece(number, start, end, weight, context, len(heading[1])))
         else:
-            pieces.append(_Piece(number, start, end, weight, blank=not line or line.isspace()))
+            pieces.append(_Piece(number, start, end, weight, above.context, 0, not line or line.isspace()))
         start = end + 1
     return pieces
 
 
-def _cut_line(line: str, number: int, offset: int, budget: int, carried: int) -> Iterator[_Piece]:
+class _Headings:
+    """The headings that a line lies under."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+        self.context = ""
+
+    def enter(self, level: int, title: str) -> str:
+        """Go below a heading; give what the heading itself lies under."""
+        self._open = [item for item in self._open if item[0] < level]
+        outer = self._path()
+        if title:
+            self._open.append((level, title))
+        self.context = self._path()
+        return outer
+
+    def _path(self) -> str:
+        return " > ".join(title for _, title in self._open)
+
+
+def _cut_line(line: str, number: int, offset: int, budget: int, carried: int, context: str) -> Iterator[_Piece]:
     """Cut a line that is longer than the budget; each part repeats the end of the one before."""
     start = 0
     while True:
         end = _furthest(line, start, budget)
         if end < len(line):
             end = _pause_before(line, start, end)
-        yield _Piece(number, offset + start, offset + end, weigh(line[start:end]))
+        yield _Piece(number, offset + start, offset + end, weigh(line[start:end]), context)
         if end == len(line):
             return
         start = max(start + 1, _start_of_overlap(line, start, end, carried))
@@ -200,23 +221,6 @@ def _start_of_overlap(line: str, start: int, end: int, carried: int) -> int:
     space = line.find(" ", low, min(end, low + 40))
     cut = safe_cut(line, space + 1 if space >= 0 else low)
     return cut if weigh(line[cut:end]) <= carried else end
-
-
-def _contexts(pieces: list[_Piece]) -> list[str]:
-    """Give for each piece the headings above it, outermost first."""
-    open_headings: list[tuple[int, str]] = []
-    context = ""
-    contexts: list[str] = []
-    for piece in pieces:
-        if piece.heading:
-            open_headings = [item for item in open_headings if item[0] < piece.heading]
-            contexts.append(" > ".join(title for _, title in open_headings))
-            if piece.title:
-                open_headings.append((piece.heading, piece.title))
-            context = " > ".join(title for _, title in open_headings)
-        else:
-            contexts.append(context)
-    return contexts
 
 
 def _groups(pieces: list[_Piece], budget: int, carried: int) -> Iterator[tuple[int, int]]:
@@ -270,7 +274,7 @@ def _carry(pieces: list[_Piece], first: int, last: int, budget: int, carried: in
     return start
 
 
-def _span(pieces: list[_Piece], first: int, last: int, contexts: list[str]) -> Chunk | None:
+def _span(pieces: list[_Piece], first: int, last: int) -> Chunk | None:
     while first < last and pieces[first].blank:
         first += 1
     while last > first and pieces[last - 1].blank:
@@ -278,4 +282,4 @@ def _span(pieces: list[_Piece], first: int, last: int, contexts: list[str]) -> C
     if first == last:
         return None
     head, tail = pieces[first], pieces[last - 1]
-    return Chunk(head.line, tail.line, head.start, tail.end, contexts[first])
+    return Chunk(head.line, tail.line, head.start, tail.end, head.context)

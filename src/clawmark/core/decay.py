@@ -138,8 +138,8 @@ def bounded_multiplier(multiplier: float, floor: float) -> float:
         multiplier: In (0, 1].
         floor: The share, in [0, 1]; 0 is decay alone, 1 is no decay.
 
-    >>> bounded_multiplier(0.25, 0.8)
-    0.85
+    >>> bounded_multiplier(0.25, 0.5)
+    0.625
     """
     return floor + (1.0 - floor) * multiplier
 

@@ -30,7 +30,7 @@ _SEPARATORS = (
 _WORD = rf"[^{_SEPARATORS}]+"
 _JOINTS = r"[-_./:#@+'’]{1,3}"
 # A line feed is a token of its own: the terms of a text keep its lines.
-SURFACE_PATTERN = re.compile(rf"{_WORD}(?:{_JOINTS}{_WORD})*|\n")
+SURFACE_PATTERN = re.compile(rf"{_WORD}+(?:{_JOINTS}+{_WORD}+)*+|\n")
 
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -130,9 +130,11 @@ def _alphanumeric(surface: str) -> tuple[str, ...]:
 
 
 def _compound(surface: str) -> Terms:
-    parts = [part for part in _JOINT.split(surface) if part]
-    if (len(parts) > 1 and "’" in surface) or "'" in surface:
+    if "'" in surface or "’" in surface:
         return _apostrophe(surface)
+    parts = _JOINT.split(surface)
+    if surface.isascii():
+        return Terms((surface.lower(), *(term for part in parts for term in _alphanumeric(part))))
     main: list[str] = []
     singles: list[str] = []
     if len(parts) > 1 and not has_unspaced_script(surface):
@@ -211,7 +213,7 @@ def text_singles(text: str) -> tuple[str, ...]:
     """
     if text.isascii() or not has_unspaced_script(text):
         return ()
-    runs = _RUN.findall(unicodedata.normalize("NFKC", text))
+    runs = _RUN.findall(text)
     return tuple(dict.fromkeys("".join([run for run in runs if len(run) > 1])))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +70,10 @@ class SqliteReader:
     def scan_text(self, terms: Sequence[str], where: Filter) -> list[int]:
         """See ``core.ports.Reader``."""
         join, values = self._restrict(where, "f.id", always=True)
-        rows = self._db.execute(f"SELECT f.id, f.terms FROM chunks f {join} ORDER BY f.id", values)
-        return [row[0] for row in rows if count_terms(row[1], terms)]
+        rows = self._db.execute(f"SELECT f.id FROM chunks f {join} ORDER BY f.id", values)
+        texts = self.texts([row[0] for row in rows])
+        wanted = frozenset(terms)
+        return [number for number, text in texts.items() if count_terms(text, wanted)]
 
     def vector_candidates(self, vector: NDArray[Any], where: Filter, limit: int) -> list[tuple[int, float]]:
         """See ``core.ports.Reader``."""
@@ -85,13 +88,14 @@ class SqliteReader:
     def candidates(self, chunk_ids: Collection[int], terms: Sequence[str]) -> list[Candidate]:
         """See ``core.ports.Reader``."""
         rows = self._db.execute(
-            "SELECT c.id, c.document, d.source, d.path, c.start_line, c.end_line, c.length, c.terms, "
+            "SELECT c.id, c.document, d.source, d.path, c.start_line, c.end_line, c.length, "
             "d.mtime_ns, d.size, d.time_ms, d.kind "
             "FROM chunks c JOIN documents d ON d.id = c.document "
             "WHERE c.id IN (SELECT value FROM json_each(?)) AND d.generation = ?",
             (json.dumps(list(chunk_ids)), self._generation),
-        )
-        return [_candidate(row, terms) for row in rows]
+        ).fetchall()
+        counts = self._term_frequency(chunk_ids, terms)
+        return [_candidate(row, counts.get(row[0], {})) for row in rows]
 
     def statistics(self, terms: Sequence[str]) -> TermStatistics:
         """See ``core.ports.Reader``."""
@@ -155,12 +159,12 @@ class SqliteReader:
         ).fetchone()
         parts = {"text": int(row[0])}
         row = self._db.execute(
-            "SELECT coalesce(sum(length(c.terms)), 0), coalesce(sum(length(v.vector)), 0) "
+            "SELECT coalesce(sum(length(v.vector)), 0) "
             "FROM chunks c JOIN documents d ON d.id = c.document LEFT JOIN vectors v ON v.chunk = c.id "
             "WHERE d.generation = ?",
             (self._generation,),
         ).fetchone()
-        parts["terms"], parts["vectors"] = int(row[0]), int(row[1])
+        parts["vectors"] = int(row[0])
         table = terms_table(self._generation)
         row = self._db.execute(f"SELECT coalesce(sum(length(block)), 0) FROM {table}_data").fetchone()
         parts["full_text"] = int(row[0])
@@ -176,33 +180,48 @@ class SqliteReader:
         return {row[0]: unpack(row[1]) for row in rows}
 
     def _document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
-        if self._generation is None or not terms:
+        if not terms:
             return {}
-        vocabulary = f"vocabulary_{self._generation:d}"
+        sql = "SELECT term, doc FROM {0} WHERE term IN (SELECT value FROM json_each(?))"
         try:
-            self._db.execute(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{vocabulary} "
-                f"USING fts5vocab ('main', '{terms_table(self._generation)}', 'row')"
-            )
-            rows = self._db.execute(
-                f"SELECT term, doc FROM temp.{vocabulary} WHERE term IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(terms)),),
-            )
-            return dict(rows.fetchall())
+            return dict(self._ask_vocabulary("row", sql, json.dumps(list(terms))))
         except sqlite3.Error:
-            return self._counted_frequency(terms)
+            return dict(Counter(term for _, counts in self._counted(None, terms) for term in counts))
 
-    def _counted_frequency(self, terms: Sequence[str]) -> dict[str, int]:
-        """Count without the full-text index, when that is damaged."""
-        frequency = dict.fromkeys(terms, 0)
-        rows = self._db.execute(
-            "SELECT c.terms FROM chunks c JOIN documents d ON d.id = c.document WHERE d.generation = ?",
-            (self._generation,),
+    def _term_frequency(self, chunk_ids: Collection[int], terms: Sequence[str]) -> dict[int, dict[str, int]]:
+        if not terms:
+            return {}
+        sql = (
+            "SELECT doc, term, count(*) FROM {0} WHERE term IN (SELECT value FROM json_each(?)) "
+            "AND doc IN (SELECT value FROM json_each(?)) GROUP BY doc, term"
         )
-        for (blob,) in rows:
-            for term in count_terms(blob, terms):
-                frequency[term] += 1
-        return frequency
+        found: dict[int, dict[str, int]] = {}
+        try:
+            rows = self._ask_vocabulary("instance", sql, json.dumps(list(terms)), json.dumps(list(chunk_ids)))
+            for number, term, count in rows:
+                found.setdefault(number, {})[term] = count
+        except sqlite3.Error:
+            return dict(self._counted(chunk_ids, terms))
+        return found
+
+    def _ask_vocabulary(self, kind: str, sql: str, *values: str) -> list[Any]:
+        """Ask the full-text index for its terms: "row" per term, "instance" per occurrence."""
+        assert self._generation is not None
+        name = f"temp.vocabulary_{kind}_{self._generation:d}"
+        table = terms_table(self._generation)
+        self._db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab ('main', '{table}', '{kind}')")
+        return self._db.execute(sql.format(name), values).fetchall()
+
+    def _counted(self, chunk_ids: Collection[int] | None, terms: Sequence[str]) -> list[tuple[int, dict[str, int]]]:
+        """Count terms in the texts (of all chunks), when the full-text index is damaged."""
+        if chunk_ids is None:
+            rows = self._db.execute(
+                "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document WHERE d.generation = ?",
+                (self._generation,),
+            )
+            chunk_ids = [row[0] for row in rows]
+        wanted = frozenset(terms)
+        return [(number, count_terms(text, wanted)) for number, text in self.texts(chunk_ids).items()]
 
     def _sees_all(self, where: Filter) -> bool:
         if where.documents is not None:
@@ -229,7 +248,6 @@ class SqliteReader:
         return f"{join} AND d.id IN (SELECT value FROM json_each(?))", (self._generation, allowed)
 
 
-def _candidate(row: Any, terms: Sequence[str]) -> Candidate:
-    number, document, source, path, start, end, length, blob, mtime_ns, size, time_ms, kind = row
-    counts = count_terms(blob, terms)
+def _candidate(row: Any, counts: dict[str, int]) -> Candidate:
+    number, document, source, path, start, end, length, mtime_ns, size, time_ms, kind = row
     return Candidate(number, document, source, path, start, end, length, counts, mtime_ns, size, time_ms, kind)

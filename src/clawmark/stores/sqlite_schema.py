@@ -56,8 +56,7 @@ CREATE TABLE chunks (
     stop INTEGER NOT NULL,
     length INTEGER NOT NULL,
     embedding_key BLOB NOT NULL,
-    context TEXT NOT NULL,
-    terms BLOB NOT NULL
+    context TEXT NOT NULL
 );
 CREATE INDEX chunks_of_document ON chunks (document);
 CREATE TABLE vectors (
@@ -80,7 +79,7 @@ def create_terms_table(db: sqlite3.Connection, generation: int) -> None:
     """Make the full-text table of a generation.
 
     It holds our own terms, separated by spaces: every other printable ASCII character is
-    part of a term. It keeps no copy of them; the chunks do.
+    part of a term. It keeps no copy of them: they are made again from the text.
     """
     db.execute(
         f"CREATE VIRTUAL TABLE {terms_table(generation)} USING fts5 "

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.ports import ChunkRow, Document
-from clawmark.stores.codec import pack, pack_terms, unpack
+from clawmark.stores.codec import pack, spell, spelled, unpack
 from clawmark.stores.sqlite_schema import terms_table
 
 if TYPE_CHECKING:
@@ -50,18 +50,19 @@ class SqliteWriter:
         self._changed = True
         owned = (document_id, self._generation)
         rows = self._db.execute(
-            "SELECT c.id, c.length, c.terms FROM chunks c JOIN documents d ON d.id = c.document "
+            "SELECT c.id, c.length, c.start, c.stop, d.text FROM chunks c JOIN documents d ON d.id = c.document "
             "WHERE c.document = ? AND d.generation = ?",
             owned,
         ).fetchall()
+        text = unpack(rows[0][4]) if rows else ""
         # A full-text table without content forgets a row only when told what it holds.
         self._db.executemany(
             f"INSERT INTO {self._terms_table} ({self._terms_table}, rowid, terms) VALUES ('delete', ?, ?)",
-            [(chunk, unpack(blob)) for chunk, _, blob in rows],
+            [(chunk, spelled(text[start:stop])) for chunk, _, start, stop, _ in rows],
         )
         self._db.executemany("DELETE FROM vectors WHERE chunk = ?", [row[:1] for row in rows])
         self._chunks -= len(rows)
-        self._length -= sum(length for _, length, _ in rows)
+        self._length -= sum(row[1] for row in rows)
         self._db.execute("DELETE FROM chunks WHERE document = ?", (document_id,))
         self._db.execute("DELETE FROM documents WHERE id = ? AND generation = ?", owned)
 
@@ -125,8 +126,8 @@ class SqliteWriter:
         """Write the gathered chunks; many rows at once cost half of one by one."""
         self._db.executemany(
             "INSERT INTO chunks "
-            "(id, document, start_line, end_line, start, stop, length, embedding_key, context, terms) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "(id, document, start_line, end_line, start, stop, length, embedding_key, context) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             self._rows,
         )
         self._db.executemany(f"INSERT INTO {self._terms_table} (rowid, terms) VALUES (?, ?)", self._words)
@@ -160,7 +161,6 @@ class SqliteWriter:
 
     def _insert_chunks(self, document: int, chunks: Sequence[ChunkRow]) -> None:
         for chunk in chunks:
-            words, blob = pack_terms(chunk.terms, chunk.singles)
             length = len(chunk.terms) - chunk.terms.count("\n")
             number = self._next_chunk
             self._rows.append(
@@ -174,10 +174,9 @@ class SqliteWriter:
                     length,
                     chunk.embedding_key,
                     chunk.context,
-                    blob,
                 )
             )
-            self._words.append((number, words))
+            self._words.append((number, spell(chunk.terms, chunk.singles)))
             self._next_chunk += 1
             self._chunks += 1
             self._length += length

@@ -118,7 +118,10 @@ def _at_source_lines(row: ChunkRow, line_map: Sequence[int]) -> ChunkRow:
 def _rows(text: str, spans: Sequence[Chunk]) -> tuple[ChunkRow, ...]:
     """Give each chunk its terms; the lines of a text are analysed once, overlaps included."""
     terms = text_terms(text)
-    borders = [0, *(place for place, term in enumerate(terms, start=1) if term == "\n"), len(terms)]
+    borders = [0]
+    for _ in range(terms.count("\n")):
+        borders.append(terms.index("\n", borders[-1]) + 1)
+    borders.append(len(terms))
     return tuple(_row(text, span, terms, borders) for span in spans)
 
 

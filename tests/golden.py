@@ -1,7 +1,6 @@
 """Recorded inputs and outputs of the system that clawmark re-implements.
 
-``tests/data/README.md`` names their origin. Strings "NaN", "Infinity" and "-Infinity"
-stand for those numbers; compare floats with a tolerance of 1e-9.
+``tests/data/README.md`` names their origin. Compare floats with a tolerance of 1e-9.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 SPRING = "2026.3.2"
 NEWEST = "2026.9.6"
@@ -17,12 +16,14 @@ NEWEST = "2026.9.6"
 Case = dict[str, Any]
 
 _FILE = Path(__file__).parent / "data" / "golden.json"
+# JSON has no word for these.
+_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 @cache
 def golden() -> dict[str, Any]:
     """Give the whole record: ``meta``, ``fixtures``, ``cases``."""
-    return json.loads(_FILE.read_text(encoding="utf-8"))
+    return _with_numbers(json.loads(_FILE.read_text(encoding="utf-8")))
 
 
 def cases(group: str, version: str | None = None, function: str | None = None) -> list[Case]:
@@ -53,6 +54,10 @@ def case_id(case: Case) -> str:
     return str(case["id"])
 
 
-def number(value: float | str) -> float:
-    """Read a recorded number; JSON has no word for those that are not finite."""
-    return float(value)
+def _with_numbers(value: Any) -> Any:
+    """Turn "NaN", "Infinity" and "-Infinity" into the numbers that they stand for."""
+    if isinstance(value, dict):
+        return {key: _with_numbers(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_with_numbers(item) for item in cast("list[Any]", value)]
+    return _NOT_FINITE.get(value, value) if isinstance(value, str) else value

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clawmark.cli.frame import print_json
-from clawmark.evaluation.run import SetScores, evaluate_set
-from clawmark.evaluation.sets import load_set
+
+if TYPE_CHECKING:
+    from clawmark.evaluation.run import SetScores
 
 
 @click.command("eval")
@@ -35,6 +36,9 @@ def evaluate(
 
     A set is a folder with manifest.json, or a workspace with queries.jsonl beside its notes.
     """
+    from clawmark.evaluation.run import evaluate_set
+    from clawmark.evaluation.sets import load_set
+
     config = nested(settings)
     scores = [
         evaluate_set(load_set(path), config=config, embedder=embedder, told=lambda line: click.echo(line, err=True))

@@ -13,6 +13,10 @@ import unicodedata
 _ZERO_WIDTH_JOINER = "\u200d"
 # Letters by category that attach to the character before them.
 _ATTACHED = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
+# Letters that attach to the character after them.
+_PREPENDED = frozenset("\u0d4e\u1cf5\u1cf6\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011d46") | frozenset(
+    map(chr, range(0x11A84, 0x11A8A))
+)
 # A cluster longer than this is not text that anybody reads; it may be cut.
 _LONGEST_CLUSTER = 64
 
@@ -26,8 +30,10 @@ def safe_cut(text: str, index: int) -> int:
     >>> safe_cut("e\u0301a", 1), safe_cut("ab", 1)
     (0, 1)
     """
-    if index <= 0 or index >= len(text) or text.isascii():
+    if index <= 0 or index >= len(text):
         return index
+    if text.isascii():
+        return index - (text[index - 1] == "\r" and text[index] == "\n")
     lowest = max(0, index - _LONGEST_CLUSTER)
     cut = index
     while cut > lowest and _joined(text, cut):
@@ -53,11 +59,11 @@ def _leans_forward(text: str, index: int) -> bool:
     before = text[index - 1]
     if before == _ZERO_WIDTH_JOINER:
         return True
-    if unicodedata.category(before) == "Cf" or before in "\u0d4e\U000111c2\U000111c3":
-        return True  # prepended marks, such as the Arabic number sign
+    if unicodedata.category(before) == "Cf" or before in _PREPENDED:
+        return True  # such as the Arabic number sign
     # A virama binds the consonants around it, whatever marks stand between.
     at = index - 1
-    while at > 0 and index - at < 8 and unicodedata.category(text[at]) == "Mn":
+    while at >= 0 and index - at < _LONGEST_CLUSTER and _attaches(text[at]):
         if unicodedata.combining(text[at]) == 9:
             return True
         at -= 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from clawmark.core.graphemes import safe_cut
-from clawmark.core.tokens import SURFACE_PATTERN, cached_analysis
+from clawmark.core.tokens import cached_analysis, surface_pattern
 
 # Of the re-implemented system (recall-spec 5.9); counts characters, not UTF-16 units.
 SNIPPET_CHARS = 700
@@ -56,7 +56,7 @@ def _window(text: str, weights: Mapping[str, float], limit: int) -> tuple[int, i
 def _matches(text: str, weights: Mapping[str, float]) -> list[tuple[int, int, frozenset[str]]]:
     """Give (start, end, terms) of each surface word that holds a query term, in order."""
     found: list[tuple[int, int, frozenset[str]]] = []
-    for match in SURFACE_PATTERN.finditer(text):
+    for match in surface_pattern(text).finditer(text):
         if match[0] == "\n":
             continue
         terms = cached_analysis(match[0])

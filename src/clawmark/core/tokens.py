@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 
 from clawmark.core.porter import porter_stem
@@ -30,7 +30,8 @@ _SEPARATORS = (
 _WORD = rf"[^{_SEPARATORS}]+"
 _JOINTS = r"[-_./:#@+'’]{1,3}"
 # A line feed is a token of its own: the terms of a text keep its lines.
-SURFACE_PATTERN = re.compile(rf"{_WORD}+(?:{_JOINTS}+{_WORD}+)*+|\n")
+_SURFACE = rf"{_WORD}+(?:{_JOINTS}+{_WORD}+)*+|\n"
+_ASCII_SURFACE = re.compile(rf"[A-Za-z0-9]++(?:{_JOINTS}+[A-Za-z0-9]++)*+|\n")
 
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -38,16 +39,19 @@ _UNSPACED = (
     r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
 )
-_RUN = re.compile(rf"([{_UNSPACED}]+)")
+_RUN = rf"([{_UNSPACED}]+)"
+_UNSPACED_CHARACTER = rf"[{_UNSPACED}]"
 # Runs that no normalisation changes.
-_PLAIN_RUN = re.compile(r"[\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]+")
-_UNSPACED_CHARACTER = re.compile(rf"[{_UNSPACED}]")
+_PLAIN_RUN = r"[\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]+"
 _JOINT = re.compile(_JOINTS)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CAMEL_BORDER = re.compile(r"[a-z][A-Z]")
 # Marks that are spelling, not meaning, in their scripts: Latin, Greek and Cyrillic
 # accents, Hebrew points, Arabic vowel signs. Vowel signs of Indic scripts stay.
-_ACCENTS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+_ACCENTS = r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]"
+
+# Sets of thousands of characters take 5 ms each to compile: only who meets one pays.
+_compiled = cache(re.compile)
 
 
 @dataclass(frozen=True)
@@ -79,18 +83,23 @@ class QueryTerms:
     identifier: bool
 
 
+def surface_pattern(text: str) -> re.Pattern[str]:
+    """Give the pattern of the surface words of a text; the simpler one where it is ASCII."""
+    return _ASCII_SURFACE if text.isascii() else _compiled(_SURFACE)
+
+
 def surfaces(text: str) -> list[str]:
     r"""Cut a text into surface words; each line feed is an item of its own.
 
     >>> surfaces("see RFC-0077.\nOK")
     ['see', 'RFC-0077', '\n', 'OK']
     """
-    return SURFACE_PATTERN.findall(text)
+    return surface_pattern(text).findall(text)
 
 
 def has_unspaced_script(text: str) -> bool:
     """Tell whether a text holds a character of a script written without spaces."""
-    return _UNSPACED_CHARACTER.search(text) is not None
+    return not text.isascii() and _compiled(_UNSPACED_CHARACTER).search(text) is not None
 
 
 def fold(word: str) -> str:
@@ -102,9 +111,9 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     folded = unicodedata.normalize("NFKC", word).casefold()
-    if _RUN.search(folded):
+    if _compiled(_RUN).search(folded):
         return folded
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+    return unicodedata.normalize("NFC", _compiled(_ACCENTS).sub("", unicodedata.normalize("NFKD", folded)))
 
 
 def analyse(surface: str) -> Terms:
@@ -117,7 +126,7 @@ def analyse(surface: str) -> Terms:
     """
     if surface.isascii():
         return Terms(_alphanumeric(surface)) if surface.isalnum() else _compound(surface)
-    if len(surface) > 1 and _PLAIN_RUN.fullmatch(surface):
+    if len(surface) > 1 and _compiled(_PLAIN_RUN).fullmatch(surface):
         return Terms(_pairs(surface), tuple(surface))
     return _compound(surface)
 
@@ -140,7 +149,7 @@ def _compound(surface: str) -> Terms:
     if len(parts) > 1 and not has_unspaced_script(surface):
         main.append(fold(surface))
     for part in parts:
-        for segment in _RUN.split(unicodedata.normalize("NFKC", part)):
+        for segment in _compiled(_RUN).split(unicodedata.normalize("NFKC", part)):
             _add_segment(segment, main, singles)
     return Terms(tuple(main), tuple(singles))
 
@@ -161,7 +170,7 @@ def _apostrophe(surface: str) -> Terms:
 def _add_segment(segment: str, main: list[str], singles: list[str]) -> None:
     if not segment:
         return
-    if not _UNSPACED_CHARACTER.match(segment):
+    if not _compiled(_UNSPACED_CHARACTER).match(segment):
         folded = fold(segment)
         main.extend(_alphanumeric(segment) if segment.isascii() else (porter_stem(folded),))
     elif len(segment) == 1:
@@ -202,7 +211,7 @@ def text_terms(text: str) -> list[str]:
     ['two', 'crane', '\n', 'rfc-0077', 'rfc', '0077']
     """
     # Looking words up in a dictionary from C is 6 times faster than a loop over calls.
-    return list(chain.from_iterable(map(_MEMO.__getitem__, SURFACE_PATTERN.findall(text))))
+    return list(chain.from_iterable(map(_MEMO.__getitem__, surface_pattern(text).findall(text))))
 
 
 def text_singles(text: str) -> tuple[str, ...]:
@@ -213,7 +222,7 @@ def text_singles(text: str) -> tuple[str, ...]:
     """
     if text.isascii() or not has_unspaced_script(text):
         return ()
-    runs = _RUN.findall(text)
+    runs = _compiled(_RUN).findall(text)
     return tuple(dict.fromkeys("".join([run for run in runs if len(run) > 1])))
 
 
@@ -244,12 +253,12 @@ def _without_function_phrases(word: str) -> list[str]:
     """Cut function phrases out of runs of unspaced script; keep a run that is nothing else."""
     if not has_unspaced_script(word):
         return [word]
-    pieces = [piece for piece in _PHRASES.split(word) if piece]
+    pieces = [piece for piece in _compiled(_PHRASES).split(word) if piece]
     # A one-character question such as 是 still means itself.
     return pieces if pieces or len(word) > 1 else [word]
 
 
-_PHRASES = re.compile("|".join(map(re.escape, CJK_PHRASES)))
+_PHRASES = "|".join(map(re.escape, CJK_PHRASES))
 
 
 def is_identifier(word: str) -> bool:

@@ -6,7 +6,6 @@ from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
 from clawmark.files import FileRules, nearest_names, read_bytes, scan_files, window_of
 from clawmark.redaction import redact
-from clawmark.sessions import parse_session, render_line, split_jsonl
 
 SESSIONS_PREFIX = "sessions/"
 
@@ -40,6 +39,8 @@ def read_transcript(
 
 
 def _rendered(data: bytes, path: str, *, masked: bool) -> bytes:
+    from clawmark.sessions import parse_session, render_line, split_jsonl
+
     session = parse_session(split_jsonl(data), name=path)
     texts = {line.line: render_line(line) for line in session.lines}
     total = data.count(b"\n") + (not data.endswith(b"\n"))

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from clawmark.core.errors import ConfigError
 from clawmark.files.names import error_text
 from clawmark.files.rules import FileRules, workspace_folder
 from clawmark.files.text import UnreadableNote, open_regular
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".clawmarkignore"
 _MAX_IGNORE_BYTES = 1_000_000
@@ -74,6 +76,8 @@ def matcher(patterns: Sequence[str], path: str) -> bool:
 def _spec(globs: tuple[str, ...], origin: str) -> GitIgnoreSpec | None:
     if not globs:
         return None
+    from pathspec import GitIgnoreSpec  # 0.1 s, and most workspaces have no glob
+
     for glob in globs:
         try:
             GitIgnoreSpec.from_lines([glob])

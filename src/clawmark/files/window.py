@@ -5,11 +5,10 @@ Lines end at ``\n`` only. A line is never held in memory beyond what fits the bu
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import BinaryIO
-
-import regex
 
 from clawmark.files.text import BYTE_ORDER_MARK
 
@@ -20,7 +19,7 @@ _LOOKAHEAD = 16
 # that is text, and enough flags in a row to count them in pairs.
 _LOOKBACK = 256
 _LONGEST_LOOKBACK = 4_096
-_BAD_BYTE = regex.compile("[\udc80-\udcff]")
+_BAD_BYTE = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,8 @@ def cluster_cut(text: str, limit: int) -> int:
     """
     if limit >= len(text) or text[limit - 1 : limit + 1].isascii():
         return min(limit, len(text))
+    import regex  # 0.1 s, and most cuts are between ASCII characters
+
     start = max(0, limit - _LOOKBACK)
     while start > max(0, limit - _LONGEST_LOOKBACK) and not text[start].isascii():
         start -= 1

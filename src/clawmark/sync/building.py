@@ -6,13 +6,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_bytes, read_note
 from clawmark.redaction import redact
-from clawmark.sessions import Session, parse_session, remap_lines, session_text, split_jsonl
+
+if TYPE_CHECKING:
+    from clawmark.sessions import Session
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def build(found: FoundFile, recipe: Recipe) -> Built:
 
 
 def _build_session(found: FoundFile, recipe: Recipe) -> Built:
+    from clawmark.sessions import parse_session, session_text, split_jsonl  # many workspaces have none
+
     raw = read_bytes(found, follow_links=recipe.follow_links)
     session, redactions = _masked_session(parse_session(split_jsonl(raw.data), name=found.path), recipe)
     rendered = session_text(session)
@@ -111,6 +116,8 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 
 def _at_source_lines(row: ChunkRow, line_map: Sequence[int]) -> ChunkRow:
+    from clawmark.sessions import remap_lines
+
     start, end = remap_lines(row.start_line, row.end_line, line_map)
     return replace(row, start_line=start, end_line=end)
 

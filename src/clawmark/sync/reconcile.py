@@ -16,8 +16,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from clawmark.core.errors import ClawmarkError, StoreBusyError
 from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
@@ -339,6 +337,8 @@ def _one_at_a_time(lock_path: Path | None) -> Generator[None]:
     if lock_path is None:
         yield
         return
+    from filelock import FileLock, Timeout  # only who writes pays for it
+
     lock_path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(lock_path, timeout=_LOCK_SECONDS):

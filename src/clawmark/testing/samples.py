@@ -6,7 +6,6 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmark.core.chunking import embedding_text
@@ -20,8 +19,9 @@ _T = TypeVar("_T")
 
 IDENTITY = {"chunker": 1, "tokens": 400}
 OTHER_IDENTITY = {"chunker": 2, "tokens": 400}
-SPACE = {"provider": "contract", "model": "one", "dimensions": 8}
-OTHER_SPACE = {"provider": "contract", "model": "two", "dimensions": 8}
+DIMENSIONS = 8
+SPACE = {"provider": "contract", "model": "one", "dimensions": DIMENSIONS}
+OTHER_SPACE = {"provider": "contract", "model": "two", "dimensions": DIMENSIONS}
 EVERYTHING = Filter(frozenset({"memory", "sessions"}))
 
 
@@ -79,7 +79,7 @@ def remove(store: Store, agent: str, document_id: int) -> None:
 
 
 def embed(store: Store, agent: str, cosines: dict[int, float]) -> None:
-    """Give chunks a vector with this cosine to ``QUESTION``."""
+    """Give chunks a vector with this cosine to ``unit()``."""
     with store.writing(agent, IDENTITY) as writer:
         writer.put_vectors({number: unit(cosine) for number, cosine in cosines.items()}, space=SPACE)
 
@@ -88,7 +88,7 @@ def unit(cosine: float = 1.0) -> NDArray[Any]:
     """Give a unit vector (8,) float32 with this cosine to ``unit()``, the question of all tests."""
     import numpy as np
 
-    vector = np.zeros(SPACE["dimensions"], dtype=np.float32)
+    vector = np.zeros(DIMENSIONS, dtype=np.float32)
     vector[0], vector[1] = cosine, math.sqrt(1.0 - cosine * cosine)
     return vector
 
@@ -127,13 +127,3 @@ def in_thread(call: Callable[[], _T]) -> _T:
     if errors:
         raise errors[0]
     return outcome[0]
-
-
-@contextmanager
-def raised(kind: type[Exception]) -> Iterator[None]:
-    """Swallow an error that the block must raise."""
-    try:
-        yield
-    except kind:
-        return
-    raise AssertionError(f"{kind.__name__} was not raised")

@@ -107,7 +107,8 @@ if provider != "none":
         "print(time.perf_counter() - started)"
     )
     import subprocess
-    run = subprocess.run([sys.executable, "-c", code], input=json.dumps(texts), capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
     embedder_seconds = float(run.stdout)
 print(json.dumps({"seconds": seconds, "peak_mb": peak, "embedder_seconds": embedder_seconds}))
 """

@@ -15,7 +15,9 @@ from clawmark.core.rendering import citation, cites, with_footer, within_budget
 from golden import SPRING, Case, case_id, cases
 
 
-def result(snippet: str, *, path: str = "MEMORY.md", lines: tuple[int, int] = (1, 1), cited: bool = False) -> SearchResult:
+def result(
+    snippet: str, *, path: str = "MEMORY.md", lines: tuple[int, int] = (1, 1), cited: bool = False
+) -> SearchResult:
     return SearchResult(
         path=path,
         start_line=lines[0],

@@ -122,6 +122,8 @@ class Memory:
             What was done; failures are listed in it, not raised.
         """
         self._freshener.wait()
+        if force and getattr(self._place.store, "is_damaged", bool)():
+            self._reset_store()
         report = self._pass(force=force, progress=progress)
         if force and report.error is not None and report.error.code == StoreCorruptError.default_code:
             self._reset_store()

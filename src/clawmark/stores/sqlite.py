@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import zlib
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from clawmark.core.errors import StoreCorruptError
+from clawmark.core.errors import StoreCorruptError, StoreError
 from clawmark.stores.matrix import MatrixCache
 from clawmark.stores.sqlite_read import SqliteReader
 from clawmark.stores.sqlite_schema import PAGE_SIZE, create_terms_table, prepare, read_version, translate
@@ -45,7 +46,8 @@ class SqliteStore:
         with self._translated():
             db = self._connect(create=False)
             if db is None:
-                yield SqliteReader(_empty(), None, self._matrices, self.location)
+                with closing(_empty()) as empty:
+                    yield SqliteReader(empty, None, self._matrices, self.location)
                 return
             db.execute("BEGIN")
             try:
@@ -95,6 +97,15 @@ class SqliteStore:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
+    def is_damaged(self) -> bool:
+        """Tell whether a part of the file is broken, also one that no question has met yet."""
+        try:
+            with self._translated():
+                db = self._connect(create=False)
+                return db is not None and db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok"
+        except StoreError as error:
+            return isinstance(error, StoreCorruptError)
+
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is not None:
@@ -132,6 +143,9 @@ class SqliteStore:
             yield
         except sqlite3.Error as error:
             raise translate(error, self.location) from error
+        except (zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+            # SQLite checks its pages, not what lies in them.
+            raise translate(sqlite3.DatabaseError(f"malformed text ({error})"), self.location) from error
 
 
 def canonical(identity: Mapping[str, Any]) -> str:
@@ -169,4 +183,6 @@ def _make_folder(folder: Path) -> None:
 
 
 def _empty() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:")
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    prepare(db, ":memory:")
+    return db

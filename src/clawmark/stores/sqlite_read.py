@@ -180,7 +180,7 @@ class SqliteReader:
         return {row[0]: unpack(row[1]) for row in rows}
 
     def _document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
-        if not terms:
+        if not terms or self._generation is None:
             return {}
         sql = "SELECT term, doc FROM {0} WHERE term IN (SELECT value FROM json_each(?))"
         try:
@@ -189,7 +189,7 @@ class SqliteReader:
             return dict(Counter(term for _, counts in self._counted(None, terms) for term in counts))
 
     def _term_frequency(self, chunk_ids: Collection[int], terms: Sequence[str]) -> dict[int, dict[str, int]]:
-        if not terms:
+        if not terms or self._generation is None:
             return {}
         sql = (
             "SELECT doc, term, count(*) FROM {0} WHERE term IN (SELECT value FROM json_each(?)) "

@@ -6,6 +6,7 @@ its own: one agent's words never touch another's statistics.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 
@@ -64,6 +65,9 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL
 );
 """
+
+# What SQLite says of a damaged file where it gives no code.
+_DAMAGE = re.compile("malformed|not a database|Could not decode")
 
 # Migration n brings version n to n + 1. Derived data: a step may also empty tables, the
 # next sync fills them again.
@@ -146,7 +150,7 @@ def translate(error: sqlite3.Error, location: str) -> StoreError:
         return StoreBusyError(
             f"Another process is writing the index {location}.", action="Try again when it has finished."
         )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "malformed" in text or "not a database" in text:
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CONSTRAINT")) or _DAMAGE.search(text):
         return StoreCorruptError(
             f"The index {location} is damaged: {text}.",
             action="Run `clawmark index --force`: it is rebuilt from your files.",

@@ -63,7 +63,7 @@ class SqliteWriter:
         self._db.executemany("DELETE FROM vectors WHERE chunk = ?", [row[:1] for row in rows])
         self._chunks -= len(rows)
         self._length -= sum(row[1] for row in rows)
-        self._db.execute("DELETE FROM chunks WHERE document = ?", (document_id,))
+        self._db.executemany("DELETE FROM chunks WHERE id = ?", [row[:1] for row in rows])
         self._db.execute("DELETE FROM documents WHERE id = ? AND generation = ?", owned)
 
     def move(self, document_id: int, *, path: str, size: int, mtime_ns: int) -> None:

@@ -1,0 +1,5 @@
+"""``python -m clawmark``: the command line."""
+
+from clawmark.cli import main
+
+main()

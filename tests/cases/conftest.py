@@ -1,0 +1,16 @@
+"""For the user cases: a provider with known cosines that the command line can name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from asking import install_table_provider, table_provider
+
+
+@pytest.fixture
+def table_env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, float]], dict[str, str]]:
+    """Install the plug-in ``table``; give the environment that chooses it with a table of cosines."""
+    monkeypatch.syspath_prepend(str(install_table_provider(tmp_path / "plugins")))
+    return table_provider

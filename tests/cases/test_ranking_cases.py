@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from asking import ask, codes, damage_full_text, drop_full_text, file_of, paths, run
-from stub import StubEmbedder
 
 from clawmark import Memory
-from clawmark.core.scoring import saturate, text_score
+from clawmark.core.scoring import TextScoreName, saturate, text_score
+from stub import StubEmbedder
 
 Note = Callable[[str, str], Path]
 Open = Callable[..., Memory]
@@ -108,7 +108,7 @@ def test_a_weak_keyword_hit_takes_no_place_from_a_result_that_qualifies(note: No
 
 
 @pytest.mark.parametrize("name", ["share", "max", "saturation"])
-def test_a_stronger_keyword_match_gets_a_higher_score(name: str) -> None:
+def test_a_stronger_keyword_match_gets_a_higher_score(name: TextScoreName) -> None:
     """R03: each map of BM25 is strictly rising, and below 1 but for the best of "max"."""
     scores = [text_score(strength, name=name, attainable=5.0, best=8.0) for strength in (0.5, 2.1, 4.2, 4.9, 7.0)]
 
@@ -118,7 +118,7 @@ def test_a_stronger_keyword_match_gets_a_higher_score(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["share", "max", "saturation"])
 @pytest.mark.parametrize("strength", [0.0, -3.0, math.nan, math.inf, -math.inf])
-def test_what_is_no_match_scores_nothing(name: str, strength: float) -> None:
+def test_what_is_no_match_scores_nothing(name: TextScoreName, strength: float) -> None:
     """R03: no exception either, and no division by nothing."""
     assert text_score(strength, name=name, attainable=5.0, best=8.0) == 0.0
     assert text_score(strength, name=name, attainable=0.0, best=0.0) == 0.0

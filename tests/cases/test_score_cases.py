@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from asking import ASOF, ask, codes, damage_full_text, drop_full_text, file_of, paths, run
-from stub import StubEmbedder
 
 from clawmark import Memory
 from clawmark.core.scoring import cosine_from_distance, cosine_from_l2
+from stub import StubEmbedder
 
 Note = Callable[[str, str], Path]
 Open = Callable[..., Memory]

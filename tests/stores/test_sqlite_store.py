@@ -173,7 +173,18 @@ def test_a_file_that_cannot_be_used_is_an_error_with_its_cause_and_its_repair(
     assert (reading.value.code, writing.value.code) == (code, code)
     assert str(path) in reading.value.message
     assert reading.value.action
-    assert store.is_damaged() == (code == "INDEX_CORRUPT")
+
+
+def test_a_broken_page_is_noticed_before_a_question_meets_it(store: SqliteStore, path: Path) -> None:
+    for number in range(30):
+        put(store, "main", f"memory/{number}.md", f"heron {number} " * 300)
+    assert not store.is_damaged()
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2 // 8192 * 8192)
+        file.write(random.Random(2).randbytes(8192))
+
+    assert store.is_damaged()
 
 
 def _read_all(store: SqliteStore) -> None:

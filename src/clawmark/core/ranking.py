@@ -87,7 +87,7 @@ def fuse(
 ) -> float:
     """Combine the legs: the weighted sum in hybrid mode, else the leg's own score.
 
-    >>> fuse(0.5, 1.0, mode="hybrid", vector_weight=0.7, text_weight=0.3)
+    >>> round(fuse(0.5, 1.0, mode="hybrid", vector_weight=0.7, text_weight=0.3), 12)
     0.65
     >>> fuse(0.45, None, mode="vector", vector_weight=0.7, text_weight=0.3)
     0.45

@@ -147,7 +147,7 @@ def _compound(surface: str) -> Terms:
     main: list[str] = []
     singles: list[str] = []
     if len(parts) > 1 and not has_unspaced_script(surface):
-        main.append(fold(surface))
+        main.append("".join(fold(surface).split()))
     for part in parts:
         for segment in _compiled(_RUN).split(unicodedata.normalize("NFKC", part)):
             _add_segment(segment, main, singles)
@@ -159,20 +159,19 @@ def _apostrophe(surface: str) -> Terms:
     head, _, tail = surface.replace("’", "'").partition("'")
     if tail.lower() in {"s", ""} and head:
         return analyse(head)
-    joined = analyse(head + tail) if head + tail else Terms(())
+    joined = analyse(head + tail)
     if len(tail) <= 2 or "'" in tail:
-        return Terms(joined.main or (fold(surface),), joined.singles)
+        return joined
     parts = [analyse(head), analyse(tail)]
     main = joined.main + tuple(term for part in parts for term in part.main)
     return Terms(main, joined.singles)
 
 
 def _add_segment(segment: str, main: list[str], singles: list[str]) -> None:
-    if not segment:
-        return
     if not _compiled(_UNSPACED_CHARACTER).match(segment):
-        folded = fold(segment)
-        main.extend(_alphanumeric(segment) if segment.isascii() else (porter_stem(folded),))
+        # Normalising can make spaces (the Arabic ligature of four words), folding can leave nothing (an accent alone).
+        for word in segment.split():
+            main.extend(_alphanumeric(word) if word.isascii() else filter(None, (porter_stem(fold(word)),)))
     elif len(segment) == 1:
         main.append(segment)
     else:
@@ -232,7 +231,7 @@ def query_terms(query: str) -> QueryTerms:
     >>> query_terms("what was the result of the inspection").terms
     ('result', 'inspect')
     >>> query_terms("GitHub备份为什么失败").terms
-    ('github', '备份', '失败')
+    ('github', 'git', 'hub', '备份', '失败')
     """
     words = [surface for surface in surfaces(query) if surface != "\n"]
     lower = [unicodedata.normalize("NFKC", word).casefold().replace("’", "'").replace("'", "") for word in words]

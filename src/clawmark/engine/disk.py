@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from clawmark.core.ports import Candidate
-from clawmark.files import FileRules, locate
+from clawmark.files import FileRules, locate, modified_ns
 
 Look = Literal["same", "changed", "gone"]
 
@@ -33,4 +33,4 @@ def _compare(path: Path | None, candidate: Candidate) -> Look:
         found = None
     if found is None:
         return "gone"
-    return "same" if (found.st_size, found.st_mtime_ns) == (candidate.size, candidate.mtime_ns) else "changed"
+    return "same" if (found.st_size, modified_ns(found)) == (candidate.size, candidate.mtime_ns) else "changed"

@@ -75,6 +75,7 @@ class Memory:
         self._given = embedder if embedder is not None and not isinstance(embedder, str) else None
         self._use_provider(embedder)
         self._clock = clock or _utc_now
+        self._fold_case = places.folds_case(self._workspace)
         self._embedder_lock = threading.Lock()
         self._cache = places.embedding_cache(self._settings, self._environ)
         rules = places.file_rules(self._workspace, self._settings)
@@ -311,6 +312,7 @@ class Memory:
             disk=Disk(self._place.rules),
             matches=matcher,
             now=self._clock(),
+            fold_case=self._fold_case,
             stale=fresh.stale,
             notices=(*self._loaded.warnings, *fresh.notices),
         )

@@ -35,6 +35,15 @@ def existing_workspace(workspace: str | os.PathLike[str]) -> Path:
     return path
 
 
+def folds_case(workspace: Path) -> bool:
+    """Tell whether the file system of a workspace takes names in another case for the same."""
+    other = workspace.with_name(workspace.name.swapcase())
+    try:
+        return other != workspace and other.samefile(workspace)
+    except OSError:
+        return False
+
+
 def file_rules(workspace: Path, settings: Settings) -> FileRules:
     """Give the rules that decide which files count."""
     files = settings.files

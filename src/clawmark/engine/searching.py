@@ -45,6 +45,7 @@ class Surroundings:
         disk: Looks at the files of hits.
         matches: Whether any of some gitignore-style patterns matches a path.
         now: The time of the question.
+        fold_case: Whether the workspace's file system folds case.
         stale: Whether the index is known to lag behind the files.
         notices: What is already known to be worth saying.
     """
@@ -59,6 +60,7 @@ class Surroundings:
     disk: Disk
     matches: Callable[[Sequence[str], str], bool]
     now: datetime
+    fold_case: bool
     stale: bool
     notices: tuple[Notice, ...]
 
@@ -197,6 +199,7 @@ class Search:
             row.source,
             timestamp=_own_time(row),
             settings=self._around.decay,
+            fold_case=self._around.fold_case,
             matches=self._matches_one,
         )
         if moment is None:
@@ -214,6 +217,7 @@ class Search:
             timestamp=_own_time(item),
             now=self._request.asof or self._around.now,
             settings=self._around.decay,
+            fold_case=self._around.fold_case,
             matches=self._matches_one,
         )
 

@@ -9,7 +9,15 @@ from clawmark.files.paths import find_workspace, locate, resolve_note
 from clawmark.files.read import read_window, window_of
 from clawmark.files.rules import MAX_SESSION_BYTES, ExtraPath, FileRules, Source
 from clawmark.files.scan import scan_files
-from clawmark.files.text import ChangedWhileReading, FileBytes, NoteText, UnreadableNote, read_bytes, read_note
+from clawmark.files.text import (
+    ChangedWhileReading,
+    FileBytes,
+    NoteText,
+    UnreadableNote,
+    modified_ns,
+    read_bytes,
+    read_note,
+)
 
 __all__ = [
     "IGNORE_FILE",
@@ -27,6 +35,7 @@ __all__ = [
     "is_memory_path",
     "locate",
     "matcher",
+    "modified_ns",
     "nearest_names",
     "read_bytes",
     "read_note",

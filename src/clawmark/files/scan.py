@@ -29,6 +29,7 @@ from clawmark.files.rules import (
     stored_path,
     workspace_folder,
 )
+from clawmark.files.text import modified_ns
 
 _NO_UTF8 = "name is not valid UTF-8"
 _ABSENT = (FileNotFoundError, NotADirectoryError)
@@ -323,7 +324,7 @@ class _Scanner:
             root.source,
             entry.folder / entry.name,
             state.st_size,
-            state.st_mtime_ns,
+            modified_ns(state),
             state.st_ino,
             state.st_dev,
         )

@@ -114,7 +114,7 @@ def read_bytes(file: FoundFile, *, follow_links: bool = False) -> FileBytes:
         raise UnreadableNote(error.reason, path=file.path) from error
     if len(content) != before.st_size or _state(after) != _state(before):
         raise ChangedWhileReading("it changed while it was read", path=file.path, action="Sync again.")
-    return FileBytes(content, before.st_size, before.st_mtime_ns)
+    return FileBytes(content, before.st_size, modified_ns(before))
 
 
 @contextmanager
@@ -136,6 +136,11 @@ def open_regular(path: Path, *, follow_links: bool = False) -> Generator[tuple[B
             yield handle, state
     finally:
         os.close(descriptor)
+
+
+def modified_ns(state: os.stat_result) -> int:
+    """Give a modification time that 64 bits can hold: a broken clock or archive may name one after 2262."""
+    return min(state.st_mtime_ns, 2**63 - 1)
 
 
 def _state(status: os.stat_result) -> tuple[int, int]:

@@ -116,7 +116,9 @@ class SqliteStore:
             _make_folder(self.path.parent)
         db = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            self._configure(db, create=create)
+            # SQLite does not wait for others while it changes a new file to WAL.
+            with self._lock:
+                self._configure(db, create=create)
         except BaseException:
             db.close()
             raise
@@ -146,6 +148,11 @@ class SqliteStore:
         except (zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
             # SQLite checks its pages, not what lies in them.
             raise translate(sqlite3.DatabaseError(f"malformed text ({error})"), self.location) from error
+        except TypeError as error:
+            # A value that is not of its column's type: damage, unless it is a mistake of ours.
+            if not self.is_damaged():
+                raise
+            raise translate(sqlite3.DatabaseError("malformed row"), self.location) from error
 
 
 def canonical(identity: Mapping[str, Any]) -> str:

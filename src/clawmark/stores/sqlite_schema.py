@@ -123,9 +123,10 @@ def read_version(db: sqlite3.Connection, location: str) -> int:
     Raises:
         StoreError: It is not ours, or newer than this clawmark.
     """
+    # Tables first: a file that another process is just creating has none yet, or all.
+    tables = int(db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     owner = int(db.execute("PRAGMA application_id").fetchone()[0])
-    tables = int(db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
     if tables and owner != APPLICATION_ID:
         raise StoreError(
             f"{location} is a database of another program.",

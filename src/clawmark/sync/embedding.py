@@ -102,6 +102,8 @@ def _batches(page: Sequence[PendingChunk], embedder: Embedder, cache: EmbeddingC
     for chunk in page:
         twins.setdefault(chunk.embedding_key, []).append(chunk.id)
     found = cache.get(embedder.provider, embedder.model, list(twins)) if cache else {}
+    # The same model may have been asked for vectors of another length before.
+    found = {key: vector for key, vector in found.items() if embedder.dimensions in (None, len(vector))}
     known = {number: vector for key, vector in found.items() for number in twins[key]}
     first = {chunk.embedding_key: chunk for chunk in reversed(page) if chunk.embedding_key not in found}
     missing = sorted(first.values(), key=lambda chunk: chunk.id)

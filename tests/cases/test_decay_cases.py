@@ -99,7 +99,7 @@ def test_case_does_not_matter_where_the_file_system_folds_it(path: str) -> None:
 
 
 def test_a_note_that_is_found_under_another_case_ages_like_its_neighbours(note: Note, open_memory: Open) -> None:
-    """D02: where the disk folds case ``Memory/`` is ``memory/``, elsewhere it is no memory; never a note without age."""
+    """D02: where the disk folds case it is in ``memory/``, elsewhere it is no memory; never a note without age."""
     note("memory/2026-05-31.md", EQUAL)
     note("Memory/2026-05-31-standup.md", EQUAL)
     memory = open_memory(embedder=StubEmbedder(otherwise=0.8), config=decaying(vector_only=True))

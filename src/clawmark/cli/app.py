@@ -59,7 +59,11 @@ def _search_options(command: Any) -> Any:
 def search(choice: Choice, query: str, **options: Any) -> None:
     """Find the passages that answer QUERY."""
     with _reading(choice) as memory:
-        _answer(choice, memory.search(query, **_given(options)), printing.response_lines)
+        response = memory.search(query, **_given(options))
+    if not query.strip() and not choice.as_json:
+        click.echo("Nothing was asked.")
+        return
+    _answer(choice, response, printing.response_lines)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from clawmark.core.graphemes import safe_cut
@@ -25,15 +26,16 @@ WEIGHT_PER_TOKEN = 4
 _SMALLEST_BUDGET = 32
 
 # Extra weight above 1 of each class of characters.
-_WIDE = re.compile(
+_WIDE = (
     r"[\u00b7\u1100-\u11ff\u2e80-\u33ff\u4dc0-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffef]"
 )
-_HALF_WIDTH = re.compile(r"[\uff61-\uff9f]")
-_RARE = re.compile(r"[\u3400-\u4dbf]")
-_ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
-_ASTRAL_HAN = re.compile(r"[\U00020000-\U0003ffff]")
-
-_ODD = re.compile(r"[\uff61-\uff9f\u3400-\u4dbf\U00010000-\U0010ffff]")
+_HALF_WIDTH = r"[\uff61-\uff9f]"
+_RARE = r"[\u3400-\u4dbf]"
+_ASTRAL = r"[\U00010000-\U0010ffff]"
+_ASTRAL_HAN = r"[\U00020000-\U0003ffff]"
+_ODD = r"[\uff61-\uff9f\u3400-\u4dbf\U00010000-\U0010ffff]"
+# Large sets take milliseconds to compile: only who meets such a character pays.
+_compiled = cache(re.compile)
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -89,11 +91,15 @@ def weigh(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    weight = len(text) + 3 * len(_WIDE.findall(text))
-    if not _ODD.search(text):
+    weight = len(text) + 3 * len(_compiled(_WIDE).findall(text))
+    if not _compiled(_ODD).search(text):
         return weight
-    weight += 7 * len(_HALF_WIDTH.findall(text))
-    weight += 11 * len(_RARE.findall(text)) + len(_ASTRAL.findall(text)) + 14 * len(_ASTRAL_HAN.findall(text))
+    weight += 7 * len(_compiled(_HALF_WIDTH).findall(text))
+    weight += (
+        11 * len(_compiled(_RARE).findall(text))
+        + len(_compiled(_ASTRAL).findall(text))
+        + 14 * len(_compiled(_ASTRAL_HAN).findall(text))
+    )
     return weight
 
 

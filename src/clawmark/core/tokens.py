@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
@@ -28,7 +29,8 @@ _SEPARATORS = (
     r"\u2500-\u259f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
 _WORD = rf"[^{_SEPARATORS}]+"
-_JOINTS = r"[-_./:#@+'’]{1,3}"
+_JOINING = "-_./:#@+'’"
+_JOINTS = rf"[{_JOINING}]{{1,3}}"
 # A line feed is a token of its own: the terms of a text keep its lines.
 _SURFACE = rf"{_WORD}+(?:{_JOINTS}+{_WORD}+)*+|\n"
 _ASCII_SURFACE = re.compile(rf"[A-Za-z0-9]++(?:{_JOINTS}+[A-Za-z0-9]++)*+|\n")
@@ -41,6 +43,11 @@ _UNSPACED = (
 )
 _RUN = rf"([{_UNSPACED}]+)"
 _UNSPACED_CHARACTER = rf"[{_UNSPACED}]"
+# What normalising turns into these scripts: half-width, compatibility and squared forms.
+_OTHER_FORMS = (
+    r"[\u0e33\u0eb3\u0edc\u0edd\u2e9f-\u2fdf\u3038-\u303a\u309b-\u309f\u30ff\u3130-\u319f\u3200-\u33ff"
+    r"\uf900-\ufaff\uff66-\uffdc\U0001f200-\U0001f2ff\U0002f800-\U0002fa1f]"
+)
 # Runs that no normalisation changes.
 _PLAIN_RUN = r"[\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]+"
 _JOINT = re.compile(_JOINTS)
@@ -139,44 +146,49 @@ def _alphanumeric(surface: str) -> tuple[str, ...]:
 
 
 def _compound(surface: str) -> Terms:
-    if "'" in surface or "’" in surface:
-        return _apostrophe(surface)
-    parts = _JOINT.split(surface)
     if surface.isascii():
-        return Terms((surface.lower(), *(term for part in parts for term in _alphanumeric(part))))
+        return Terms(tuple(_spaced(surface)))
     main: list[str] = []
     singles: list[str] = []
-    if len(parts) > 1 and not has_unspaced_script(surface):
-        main.append("".join(fold(surface).split()))
-    for part in parts:
-        for segment in _compiled(_RUN).split(unicodedata.normalize("NFKC", part)):
-            _add_segment(segment, main, singles)
+    for segment in _compiled(_RUN).split(unicodedata.normalize("NFKC", surface)):
+        _add_segment(segment, main, singles)
     return Terms(tuple(main), tuple(singles))
-
-
-def _apostrophe(surface: str) -> Terms:
-    """``Ann's`` is Ann; ``don't`` is dont; ``O'Brien`` is obrien, and its parts."""
-    head, _, tail = surface.replace("’", "'").partition("'")
-    if tail.lower() in {"s", ""} and head:
-        return analyse(head)
-    joined = analyse(head + tail)
-    if len(tail) <= 2 or "'" in tail:
-        return joined
-    parts = [analyse(head), analyse(tail)]
-    main = joined.main + tuple(term for part in parts for term in part.main)
-    return Terms(main, joined.singles)
 
 
 def _add_segment(segment: str, main: list[str], singles: list[str]) -> None:
     if not _compiled(_UNSPACED_CHARACTER).match(segment):
-        # Normalising can make spaces (the Arabic ligature of four words), folding can leave nothing (an accent alone).
+        # Normalising can make spaces: the Arabic ligature of four words.
         for word in segment.split():
-            main.extend(_alphanumeric(word) if word.isascii() else filter(None, (porter_stem(fold(word)),)))
+            main.extend(_spaced(word.strip(_JOINING)))
     elif len(segment) == 1:
         main.append(segment)
     else:
         main.extend(_pairs(segment))
         singles.extend(segment)
+
+
+def _spaced(word: str) -> Iterable[str]:
+    return _apostrophe(word) if "'" in word or "’" in word else _whole_and_parts(word)
+
+
+def _apostrophe(word: str) -> tuple[str, ...]:
+    """``Ann's`` is Ann; ``don't`` is dont; ``O'Brien`` is obrien, and its parts."""
+    head, _, tail = word.replace("’", "'").partition("'")
+    if tail.lower() in {"s", ""} and head:
+        return analyse(head).main
+    joined = analyse(head + tail).main
+    return joined if len(tail) <= 2 or "'" in tail else joined + analyse(head).main + analyse(tail).main
+
+
+def _whole_and_parts(word: str) -> Iterator[str]:
+    parts = _JOINT.split(word)
+    if len(parts) > 1:
+        yield fold(word)
+    for part in parts:
+        if part.isascii():
+            yield from filter(None, _alphanumeric(part))
+        elif folded := fold(part):  # nothing is left of an accent alone
+            yield porter_stem(folded)
 
 
 def _pairs(run: str) -> tuple[str, ...]:
@@ -219,7 +231,11 @@ def text_singles(text: str) -> tuple[str, ...]:
     >>> text_singles("钥匙柜 OK")
     ('钥', '匙', '柜')
     """
-    if text.isascii() or not has_unspaced_script(text):
+    if text.isascii():
+        return ()
+    if _compiled(_OTHER_FORMS).search(text):
+        text = unicodedata.normalize("NFKC", text)
+    if not has_unspaced_script(text):
         return ()
     runs = _compiled(_RUN).findall(text)
     return tuple(dict.fromkeys("".join([run for run in runs if len(run) > 1])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from clawmark.core.errors import ArgumentError
@@ -67,7 +67,8 @@ def search_request(
     if not isinstance(query, str):
         raise ArgumentError(f"query must be text, not {type(query).__name__}.")
     return SearchRequest(
-        query=query.strip(),
+        # Half a surrogate pair, from a broken byte on a command line, is no text that can be looked for.
+        query=query.encode("utf-8", "replace").decode().strip(),
         max_results=whole_number("max_results", max_results, least=1),
         min_score=_share("min_score", min_score),
         min_confidence=_share("min_confidence", min_confidence),
@@ -158,10 +159,12 @@ def moment(name: str, value: Any, *, end_of_day: bool = False) -> datetime | Non
     if isinstance(parsed, datetime):
         if parsed.tzinfo is None:
             raise ArgumentError(f"{name} needs a time zone: {value!r} has none.", action="Add one, such as +00:00.")
-        return parsed.astimezone(UTC)
+        try:
+            return parsed.astimezone(UTC)
+        except OverflowError as error:
+            raise ArgumentError(f"{name} lies outside the years 1 to 9999: {value!r}.") from error
     if isinstance(parsed, date):
-        start = datetime.combine(parsed, time(), UTC)
-        return start + timedelta(days=1) - timedelta(microseconds=1) if end_of_day else start
+        return datetime.combine(parsed, time.max if end_of_day else time.min, UTC)
     raise ArgumentError(f"{name} must be a date, a datetime with a time zone, or ISO text, not {value!r}.")
 
 

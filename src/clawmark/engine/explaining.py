@@ -20,13 +20,12 @@ def explain_path(search: Search, path: str) -> SearchResponse:
     """
     try:
         with search.reading() as reader:
-            if search.nothing_indexed(reader) is not None:
-                return search.run()
-            outcome = search.outcome(reader)
-            response = search.respond(outcome)
-            return _explained(search, reader, outcome, response, path)
+            if search.nothing_indexed(reader) is None:
+                outcome = search.outcome(reader)
+                return _explained(search, reader, outcome, search.respond(outcome), path)
     except StoreError:
-        return search.run()
+        pass  # the search meets the same fault and reports it
+    return search.run()
 
 
 def _explained(search: Search, reader: Reader, outcome: Outcome, response: SearchResponse, path: str) -> SearchResponse:
@@ -59,6 +58,9 @@ def _not_a_candidate(reader: Reader, outcome: Outcome, path: str) -> Notice:
 
 def _held_back(search: Search, found: Ranked, outcome: Outcome, path: str) -> Notice:
     place = outcome.place_after[found.candidate.id]
+    if any(item.candidate.id == found.candidate.id for item in outcome.selection.chosen):
+        message = f"{path} is at place {place}, but max_chars leaves no room for it."
+        return Notice("PATH_OVER_BUDGET", message, "Raise max_chars.")
     if found.score < search.min_score:
         message = f"{path} is at place {place}, but its score {found.score:.3f} is below {search.min_score:g}."
         return Notice("PATH_BELOW_THRESHOLD", message, "Lower min_score.")

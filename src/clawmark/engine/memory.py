@@ -287,6 +287,8 @@ class Memory:
         blank = nothing_to_search(request, terms, self._settings)
         if blank is not None:
             return blank
+        # A workspace that was unmounted must not look like one without notes.
+        places.existing_workspace(self._workspace)
         fresh = self._freshener.check() if self._settings.sync.on_search else Freshness()
         search = Search(self._surroundings(fresh), request, terms)
         return search.run() if request.explain_path is None else explain_path(search, request.explain_path)

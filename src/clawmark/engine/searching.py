@@ -316,12 +316,17 @@ class Search:
             model=answered.model if answered else None,
             fallback=self._fallback(query),
             stale=self._around.stale or bool(outcome.stale_ids),
-            warnings=(*self._around.notices, *self._setting_notices, *query.notices, *outcome.evidence.notices),
+            warnings=self._warnings(query, outcome.evidence),
             filtered=selection.filtered,
             best_filtered=selection.best_filtered,
             omitted=omitted,
             abstained=self._query.abstain and not selection.chosen and selection.filtered > 0,
         )
+
+    def _warnings(self, query: QueryVector, evidence: Evidence) -> tuple[Notice, ...]:
+        """Give what is worth saying, once: a missing key stops indexing and asking alike."""
+        notices = (*self._around.notices, *self._setting_notices, *query.notices, *evidence.notices)
+        return tuple(dict.fromkeys(notices))
 
     def _fallback(self, query: QueryVector) -> Fallback | None:
         wanted = self._around.settings.embedding.provider

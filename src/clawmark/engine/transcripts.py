@@ -5,7 +5,6 @@ from __future__ import annotations
 from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
 from clawmark.files import FileRules, nearest_names, read_bytes, scan_files, window_of
-from clawmark.redaction import redact
 
 SESSIONS_PREFIX = "sessions/"
 
@@ -39,6 +38,7 @@ def read_transcript(
 
 
 def _rendered(data: bytes, path: str, *, masked: bool) -> bytes:
+    from clawmark.redaction import redact
     from clawmark.sessions import parse_session, render_line, split_jsonl
 
     session = parse_session(split_jsonl(data), name=path)

@@ -12,7 +12,6 @@ from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_bytes, read_note
-from clawmark.redaction import redact
 
 if TYPE_CHECKING:
     from clawmark.sessions import Session
@@ -105,6 +104,8 @@ def _build_session(found: FoundFile, recipe: Recipe) -> Built:
 def _masked(text: str, recipe: Recipe) -> tuple[str, int]:
     if not recipe.redact:
         return text, 0
+    from clawmark.redaction import redact  # a search that finds nothing changed needs none
+
     masked = redact(text)
     return masked.text, masked.count
 

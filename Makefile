@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench soak clean
+.PHONY: demo test lint bench clean
 
 demo: $(STAMP)
 	@CLAWMARK="$(BIN)/clawmark" sh examples/demo.sh
@@ -20,10 +20,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/run.py
-
-soak: $(STAMP)
-	$(BIN)/pytest -m soak
+	$(BIN)/python benchmarks/daily.py
 
 clean:
 	rm -rf $(VENV) examples/workspace/.clawmark

@@ -45,8 +45,7 @@ BYTES_PER_NOTE = 1_920
 FACTS, RARE_IDS, UNUSED_NAMES, UNUSED_IDS = 70, 20, 7, 3
 
 _SPREAD_BYTES = 500
-_SECTIONS, _SECTION_BYTES = (4, 6), (250, 480)
-_SENTENCES = (2, 5)
+_SECTIONS, _SECTION_BYTES, _SENTENCES = (4, 6), (280, 480), (2, 5)
 _FILLER_SURNAMES = 1_500
 _CHINESE_SHARE = 0.2
 # Share of the sections that hold a line like a planted fact, where the theme has any.
@@ -54,7 +53,7 @@ _DECOY_SHARE = 0.4
 # Half of an average sentence: a section that is filled up to its size overshoots by that.
 _HALF_SENTENCE_BYTES = 40
 _SLOT = re.compile(r"\{([^{}]+)\}")
-_ARTICLE = re.compile(r"\b([Aa]) (?=(?!eu|uk|uni|one)[aeiou])")
+_ARTICLE = re.compile(r"(?<!\S)([Aa]) (?=(?!eu|uk|uni|one)[aeiou])")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -124,24 +123,12 @@ class _Calendar:
     def two_paths(self, rng: random.Random) -> tuple[str, str]:
         """Draw notes of two different days, the older first."""
         older, newer = sorted(rng.sample(range(self.days), 2))
-        return self._path_on(older, rng), self._path_on(newer, rng)
-
-    def _path_on(self, day: int, rng: random.Random) -> str:
-        first = day * self.notes_per_day
-        return self.path(rng.randrange(first, min(first + self.notes_per_day, self.notes)))
+        return self.path(older * self.notes_per_day), self.path(newer * self.notes_per_day)
 
 
 @dataclass(frozen=True)
 class _Theme:
-    """What a section can be about.
-
-    Attributes:
-        headings: One of them stands above the section.
-        sentences: Patterns of the sentences.
-        ids: Patterns of the identifiers in them.
-        decoys: Lines of planted facts, each with the values it can have.
-        chinese: Whether all of it is Chinese.
-    """
+    """What a section can be about; ``decoys`` are lines of planted facts and their values."""
 
     headings: list[str]
     sentences: list[str]
@@ -195,15 +182,13 @@ class _Prose:
     def section(self, name: str, planted: Sequence[str], size: float) -> list[str]:
         """Give the lines of a section of about ``size`` bytes with the planted sentences in it."""
         theme = self._themes[name]
-        self._scene = {}
-        self._scene = {slot: [self._slot(slot, theme)] for slot in ("project", "place")} | {
-            "name": [self._slot("name", theme), self._slot("name", theme)]
-        }
+        drawn = self._drawn
+        self._scene = {"project": [drawn["project"]()], "place": [drawn["place"]()]}
+        self._scene["name"] = [drawn["name"](), drawn["name"]()]
         sentences = list(planted)
         filler = self._filler(theme)
-        while len(sentences) < _SENTENCES[0] or (
-            len(sentences) < _SENTENCES[1] and _size(sentences) < size - _HALF_SENTENCE_BYTES
-        ):
+        fewest, most = _SENTENCES
+        while len(sentences) < fewest or (len(sentences) < most and _size(sentences) < size - _HALF_SENTENCE_BYTES):
             sentences.append(next(filler))
         self._rng.shuffle(sentences)
         return [f"## {self._rng.choice(theme.headings)}", "", *self._laid_out(sentences, theme)]
@@ -230,7 +215,8 @@ class _Prose:
             return text
 
         text = _ARTICLE.sub(r"\1n ", _SLOT.sub(value, pattern))
-        return text[0].upper() + text[1:]
+        # An identifier keeps its lower case.
+        return text if any(map(str.isdigit, text.split()[0])) else text[0].upper() + text[1:]
 
     def _slot(self, name: str, theme: _Theme) -> str:
         if "|" in name:
@@ -275,14 +261,9 @@ def _themes(source: dict[str, Any]) -> dict[str, _Theme]:
     decoys: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
     for name, line, _, values in source["planted"]["fact"]:
         decoys[name].append((line, values.split("|")))
+    empty = {"ids": [], "chinese": False}
     return {
-        name: _Theme(
-            headings=theme["headings"],
-            sentences=theme["sentences"].strip().split("\n"),
-            ids=theme.get("ids", []),
-            decoys=decoys[name],
-            chinese=theme.get("chinese", False),
-        )
+        name: _Theme(**{**empty, **theme, "sentences": theme["sentences"].strip().split("\n")}, decoys=decoys[name])
         for name, theme in source["themes"].items()
     }
 

@@ -106,7 +106,7 @@ def test_status_lists_the_bytes_of_each_part(indexed: tuple[SyncReport, Status, 
     assert parts is not None
     assert set(parts) >= {"text", "vectors", "full_text", "file"}
     assert parts["vectors"] == report.chunks * 512 * 4
-    assert all(0 < size for size in parts.values())
+    assert all(size > 0 for size in parts.values())
     assert parts["text"] + parts["vectors"] + parts["full_text"] <= parts["file"]
 
 

@@ -45,7 +45,7 @@ _SENTENCE_END = re.compile(r"[。！？；!?;](?=.)|\.(?= )|(?<=\S) (?=\S)")
 # filled. 0.5 was measured against 0.25, 0.75 and 1 (no preference): benchmarks/ranking.
 FILL_BEFORE_PAUSE = 0.5
 # A section begins a chunk of its own when the chunk before it is filled to this share.
-FILL_BEFORE_SECTION = float(__import__("os").environ.get("XFILL", "0.25"))
+FILL_BEFORE_SECTION = 0.25
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clawmark.core.errors import ClawmarkError
+from clawmark.core.errors import ClawmarkError, StoreError
 from clawmark.core.model import Notice, SyncReport
 from clawmark.sync import Changes, Workplace, find_changes
 
@@ -85,8 +85,10 @@ class Freshener:
     def _look(self) -> Freshness:
         try:
             changes = find_changes(self._place)
-        except ClawmarkError:
+        except StoreError:
             return Freshness()  # the search itself meets the same fault and reports it
+        except ClawmarkError as error:
+            return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
         if not changes:
             return Freshness()
         if self._is_small(changes):

@@ -29,8 +29,14 @@ def existing_workspace(workspace: str | os.PathLike[str]) -> Path:
     if not isinstance(workspace, (str, os.PathLike)) or not str(workspace):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WorkspaceNotFoundError(f"A workspace is a path, not {workspace!r}.")
     path = Path(workspace).expanduser().absolute()
-    if not path.is_dir():
-        what = "is not a folder" if path.exists() else "does not exist"
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise WorkspaceNotFoundError(
+            f"The workspace {path} cannot be looked at: {error.strerror}.", action="Name a folder of Markdown notes."
+        ) from error
+    if not is_folder:
+        what = "is not a folder" if exists else "does not exist"
         raise WorkspaceNotFoundError(f"The workspace {path} {what}.", action="Name a folder of Markdown notes.")
     return path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,7 +82,7 @@ def _spec(globs: tuple[str, ...], origin: str) -> GitIgnoreSpec | None:
     for glob in globs:
         try:
             GitIgnoreSpec.from_lines([glob])
-        except ValueError as error:
+        except (ValueError, re.error) as error:
             raise ConfigError(
                 f"The glob {glob!r} in {origin} cannot be used.", action=f"Correct it in {origin}."
             ) from error

@@ -142,6 +142,8 @@ def synchronise(
     """
     started = time.perf_counter()
     try:
+        # Refuses a workspace that is gone: the lock would make its folder anew, without notes.
+        scan_files(place.rules, ())
         with _one_at_a_time(place.lock_path):
             report = _Pass(place, embedder, force, progress or _silent).run()
     except ClawmarkError as error:

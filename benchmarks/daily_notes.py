@@ -117,9 +117,6 @@ class _Calendar:
         suffix = f"-part-{part + 1:02d}" if part else ""
         return f"memory/{self.day(note).isoformat()}{suffix}.md"
 
-    def any_path(self, rng: random.Random) -> str:
-        return self.path(rng.randrange(self.notes))
-
     def two_paths(self, rng: random.Random) -> tuple[str, str]:
         """Draw notes of two different days, the older first."""
         older, newer = sorted(rng.sample(range(self.days), 2))
@@ -149,7 +146,8 @@ class _Prose:
         self._rng = rng
         self._themes = _themes(source)
         self._words = {name: _word_list(text) for name, text in source["words"].items()}
-        surnames = self._shuffled_surnames()
+        surnames = _surnames(self._words)
+        rng.shuffle(surnames)
         reserved = FACTS + UNUSED_NAMES
         self.unique_names = [f"{self._word('first')} {surname}" for surname in surnames[:reserved]]
         self._surnames = surnames[reserved : reserved + _FILLER_SURNAMES]
@@ -230,13 +228,6 @@ class _Prose:
     def _word(self, name: str) -> str:
         return self._rng.choice(self._words[name])
 
-    def _shuffled_surnames(self) -> list[str]:
-        starts, middles, ends = (self._words[f"surname_{part}"] for part in ("start", "middle", "end"))
-        # Also without a middle, so that short names are in the pool.
-        surnames = list({f"{a}{b}{c}": None for a in starts for b in ("", *middles) for c in ends})
-        self._rng.shuffle(surnames)
-        return surnames
-
     def _draw_unique_ids(self, count: int) -> dict[str, str]:
         patterns = list({pattern: name for name, theme in self._themes.items() for pattern in theme.ids}.items())
         unique: dict[str, str] = {}
@@ -246,10 +237,9 @@ class _Prose:
         return unique
 
     def _identifier(self, theme: _Theme) -> str:
-        while True:
-            identifier = self._from_pattern(self._rng.choice(theme.ids))
-            if identifier not in self.unique_ids:
-                return identifier
+        while (identifier := self._from_pattern(self._rng.choice(theme.ids))) in self.unique_ids:
+            pass
+        return identifier
 
     def _from_pattern(self, pattern: str) -> str:
         """Put a digit for each ``#`` and a letter for each ``@``."""
@@ -261,11 +251,17 @@ def _themes(source: dict[str, Any]) -> dict[str, _Theme]:
     decoys: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
     for name, line, _, values in source["planted"]["fact"]:
         decoys[name].append((line, values.split("|")))
-    empty = {"ids": [], "chinese": False}
-    return {
-        name: _Theme(**{**empty, **theme, "sentences": theme["sentences"].strip().split("\n")}, decoys=decoys[name])
-        for name, theme in source["themes"].items()
-    }
+    themes: dict[str, _Theme] = {}
+    for name, theme in source["themes"].items():
+        sentences, ids = theme["sentences"].strip().split("\n"), theme.get("ids", [])
+        themes[name] = _Theme(theme["headings"], sentences, ids, decoys[name], "chinese" in theme)
+    return themes
+
+
+def _surnames(words: dict[str, list[str]]) -> list[str]:
+    starts, middles, ends = (words[f"surname_{part}"] for part in ("start", "middle", "end"))
+    # Also without a middle, so that short names are in the pool.
+    return list(dict.fromkeys(f"{a}{b}{c}" for a in starts for b in ("", *middles) for c in ends))
 
 
 def _word_list(text: str) -> list[str]:
@@ -310,7 +306,7 @@ def _claim(folder: Path) -> None:
 
 def _drafts(rng: random.Random, planted: dict[str, Any], prose: _Prose, calendar: _Calendar) -> Iterator[_Draft]:
     def anywhere(kind: Kind, theme: str, text: str, query: str, key: str) -> _Draft:
-        return _Draft(Question(kind, query, calendar.any_path(rng), None, key), theme, text)
+        return _Draft(Question(kind, query, calendar.path(rng.randrange(calendar.notes)), None, key), theme, text)
 
     for index, name in enumerate(prose.unique_names[:FACTS]):
         theme, line, query, values = planted["fact"][index % len(planted["fact"])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -16,25 +17,33 @@ from stub import WordHashEmbedder
 from terminal import clawmark
 from untouched import untouched
 
-Note = Callable[[str, str], Path]
 Open = Callable[..., Memory]
 Damage = Callable[[Path], None]
 
-_NOTES = 40
+_NOTES = 24
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a finished index of words and vectors."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "memory").mkdir()
+    for number in range(_NOTES):
+        text = f"The zebra number {number} has stripes, word{number}.\n" * 5
+        (folder / "memory" / f"n{number:02}.md").write_text(text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLAWMARK_HOME", str(tmp_path_factory.mktemp("home")))
+        with Memory(folder, embedder=WordHashEmbedder()) as memory:
+            assert memory.sync().error is None
+    return folder
 
 
 @pytest.fixture
-def index(note: Note, workspace: Path) -> Path:
-    """The file of a finished index with vectors, at rest: no journal beside it."""
-    for number in range(_NOTES):
-        note(f"memory/n{number:02}.md", f"The zebra number {number} has stripes, word{number}.\n" * 5)
-    with Memory(workspace, embedder=WordHashEmbedder()) as memory:
-        assert memory.sync().error is None
-    assert sorted(file.name for file in (workspace / ".clawmark").iterdir()) == [
-        ".gitignore",
-        "index.sqlite",
-        "sync.lock",
-    ]
+def index(built: Path, workspace: Path) -> Path:
+    """The file of that index in a workspace of one test, at rest: no journal beside it."""
+    shutil.copytree(built, workspace, dirs_exist_ok=True)
+    files = sorted(file.name for file in (workspace / ".clawmark").iterdir())
+    assert files == [".gitignore", "index.sqlite", "sync.lock"]
     return workspace / ".clawmark" / "index.sqlite"
 
 
@@ -102,15 +111,19 @@ def test_a_damaged_index_is_an_error_until_a_forced_sync_makes_it_anew(
             assert str(index) in response.error.message
             assert "index --force" in response.error.action
             assert response.results == ()
-        status = memory.status(deep=True)
-        assert (status.state, status.eligible) == ("failed", _NOTES)
-        assert status.reason is not None
-        assert "index --force" in status.reason
-        report = memory.sync()
-        assert report.error is not None
-        assert (report.error.code, report.partial) == ("INDEX_CORRUPT", True)
         assert memory.get("memory/n02.md").status == "ok"
+        if name != "texts damaged":  # which neither of these reads
+            _check_told(memory)
     _check_repair(memory, workspace)
+
+
+def _check_told(memory: Memory) -> None:
+    status, report = memory.status(deep=True), memory.sync()
+    assert (status.state, status.eligible) == ("failed", _NOTES)
+    assert status.reason is not None
+    assert "index --force" in status.reason
+    assert report.error is not None
+    assert (report.error.code, report.partial) == ("INDEX_CORRUPT", True)
 
 
 def _check_repair(memory: Memory, workspace: Path) -> None:
@@ -204,7 +217,7 @@ def test_a_damaged_full_text_index_costs_one_leg_and_no_result(
     _check_repair(open_memory(embedder=WordHashEmbedder()), workspace)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(16))
 def test_whatever_bytes_of_it_are_wrong_nothing_raises_and_a_forced_sync_repairs(
     index: Path, workspace: Path, open_memory: Open, seed: int
 ) -> None:

@@ -47,7 +47,7 @@ def test_the_command_line_answers_a_question_without_words(
     result = run(workspace, "search", query)
 
     assert (result.exit_code, ask(workspace, "search", query)["results"]) == (0, [])
-    assert (reason or "No matches") in result.stdout
+    assert (reason or "Nothing was asked") in result.stdout
     assert not (workspace / ".clawmark").exists()
 
 

@@ -202,12 +202,15 @@ def _read_all(store: SqliteStore) -> None:
         "UPDATE documents SET meta = '{\"cut'",
         "UPDATE documents SET hash = CAST(x'ff80' AS TEXT)",
         "UPDATE generations SET facts = 'x'",
+        "UPDATE vectors SET vector = x'0011' WHERE chunk = 1",
+        "UPDATE vectors SET vector = x'00112233' WHERE chunk = 1",
     ],
-    ids=["text", "meta", "hash", "facts"],
+    ids=["text", "meta", "hash", "facts", "odd vector", "short vector"],
 )
 def test_rows_that_cannot_be_decoded_are_a_damaged_index(store: SqliteStore, path: Path, statement: str) -> None:
     """SQLite checks its pages, not what lies in them."""
     put(store, "main", "memory/a.md", _CRANES)
+    embed(store, "main", dict.fromkeys(chunk_ids(store, "main"), 0.5))
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
 

@@ -355,6 +355,8 @@ def _places(ordered: Sequence[Ranked]) -> dict[int, int]:
 
 def _own_time(item: Any) -> datetime | None:
     """Give a session's own time, a file's modification time."""
-    if item.time_ms is not None:
-        return datetime.fromtimestamp(item.time_ms / 1000, UTC)
-    return datetime.fromtimestamp(item.mtime_ns / 1e9, UTC)
+    seconds = item.mtime_ns / 1e9 if item.time_ms is None else item.time_ms / 1000
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None  # no calendar has it: a broken clock, or a damaged index

@@ -91,5 +91,9 @@ def _load(db: sqlite3.Connection, generation: int | None) -> VectorMatrix:
     ).fetchall()
     chunk_ids = np.array([row[0] for row in rows], dtype=np.int64)
     document_ids = np.array([row[1] for row in rows], dtype=np.int64)
-    flat = np.frombuffer(b"".join([row[2] for row in rows]), dtype="<f4")
-    return VectorMatrix(chunk_ids, document_ids, flat.reshape(len(rows), -1) if rows else flat.reshape(0, 0))
+    try:
+        flat = np.frombuffer(b"".join([row[2] for row in rows]), dtype="<f4")
+        vectors = flat.reshape(len(rows), -1) if rows else flat.reshape(0, 0)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"malformed vectors ({error})") from error
+    return VectorMatrix(chunk_ids, document_ids, vectors)

@@ -10,15 +10,14 @@ drawn uniformly at random; sentences of the same make with other names, values a
 identifiers stand in other sections. The same arguments give the same bytes. The text
 comes from ``daily_notes.toml``.
 
-How the questions were chosen: by hand, without looking at ranks among the notes, but a
-paraphrase is in the workload only if a multilingual sentence encoder (the bundled one)
-relates it to its line alone, with a cosine of at least 0.35 and above that of the lines of
-all other paraphrases. So they do not measure how well the encoder understands; they
-measure whether indexing, chunking and ranking keep such a line findable among other text.
-A clue that only a person would solve is not in it.
+How the paraphrases were chosen: by hand, and reworded (a few after seeing that they were
+missed) until the bundled sentence encoder related each to its line: alone, not within its
+note, with a cosine of at least 0.35 and above that of every other paraphrase's line. So
+they do not measure how much the encoder understands, but whether indexing, chunking and
+ranking keep findable what it understands. A clue that only a person could solve is not in it.
 
 What it does not measure: about ten sentence patterns to a theme repeat with other words in
-them, every theme is equally frequent, and no filler tells a planted line's own story, so
+them, every theme is equally frequent, and no filler tells the story of a planted line, so
 near misses are rarer than in a real diary.
 """
 
@@ -39,8 +38,7 @@ from typing import Any, Literal
 
 Kind = Literal["fact", "rare_id", "paraphrase", "chinese", "superseded", "unanswerable"]
 
-LAST_DAY = date(2026, 6, 29)
-MOST_DAYS = 3_000
+LAST_DAY, MOST_DAYS = date(2026, 6, 29), 3_000
 BYTES_PER_NOTE = 1_920
 FACTS, RARE_IDS, UNUSED_NAMES, UNUSED_IDS = 70, 20, 7, 3
 
@@ -137,9 +135,8 @@ class _Theme:
 class _Prose:
     """Sections and sentences, drawn with one random generator.
 
-    ``unique_names`` and ``unique_ids`` (identifier to theme) never come up in what it
-    draws. The sentences of a section share a scene (people, project, place) more often
-    than not.
+    ``unique_names`` and ``unique_ids`` (identifier to theme) never come up in what it draws.
+    The sentences of a section share people, project and place more often than not.
     """
 
     def __init__(self, rng: random.Random, source: dict[str, Any]) -> None:
@@ -179,17 +176,17 @@ class _Prose:
 
     def section(self, name: str, planted: Sequence[str], size: float) -> list[str]:
         """Give the lines of a section of about ``size`` bytes with the planted sentences in it."""
-        theme = self._themes[name]
-        drawn = self._drawn
+        theme, drawn = self._themes[name], self._drawn
         self._scene = {"project": [drawn["project"]()], "place": [drawn["place"]()]}
         self._scene["name"] = [drawn["name"](), drawn["name"]()]
-        sentences = list(planted)
-        filler = self._filler(theme)
+        sentences, filler = list(planted), self._filler(theme)
         fewest, most = _SENTENCES
         while len(sentences) < fewest or (len(sentences) < most and _size(sentences) < size - _HALF_SENTENCE_BYTES):
             sentences.append(next(filler))
         self._rng.shuffle(sentences)
-        return [f"## {self._rng.choice(theme.headings)}", "", *self._laid_out(sentences, theme)]
+        paragraph = ("" if theme.chinese else " ").join(sentences)
+        bullets = [f"- {sentence}" for sentence in sentences]
+        return [f"## {self._rng.choice(theme.headings)}", "", *self._rng.choice((bullets, [paragraph]))]
 
     def _filler(self, theme: _Theme) -> Iterator[str]:
         if theme.decoys and self._rng.random() < _DECOY_SHARE:
@@ -197,11 +194,6 @@ class _Prose:
             yield self._filled(line.replace("{v}", self._rng.choice(values)), theme)
         for sentence in self._rng.sample(theme.sentences, len(theme.sentences)):
             yield self._filled(sentence, theme)
-
-    def _laid_out(self, sentences: Sequence[str], theme: _Theme) -> list[str]:
-        if self._rng.random() < 0.5:
-            return [f"- {sentence}" for sentence in sentences]
-        return [("" if theme.chinese else " ").join(sentences)]
 
     def _filled(self, pattern: str, theme: _Theme) -> str:
         used: set[str] = set()
@@ -287,21 +279,24 @@ def generate(folder: Path, notes: int = 200, seed: int = 7) -> list[Question]:
     """
     if notes < 2:
         raise ValueError(f"The workload needs at least 2 notes, got {notes}.")
-    _claim(folder)
+    memory = folder / "memory"
+    memory.mkdir(parents=True, exist_ok=True)
+    if any(memory.iterdir()):
+        raise FileExistsError(f"{memory} is not empty; give a new folder.")
     rng = random.Random(seed)
     source = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     prose, calendar = _Prose(rng, source), _Calendar(notes)
     drafts = list(_drafts(rng, source["planted"], prose, calendar))
     lines = _write_notes(folder, rng, prose, calendar, _texts_by_path(drafts))
     _write(folder / "MEMORY.md", source["memory"]["text"])
-    return [_located(draft, lines) for draft in drafts]
-
-
-def _claim(folder: Path) -> None:
-    memory = folder / "memory"
-    memory.mkdir(parents=True, exist_ok=True)
-    if any(memory.iterdir()):
-        raise FileExistsError(f"{memory} is not empty; give a new folder.")
+    return [
+        replace(
+            draft.question,
+            line=lines.get((draft.question.path, draft.text)),
+            stale_line=lines.get((draft.question.stale_path, draft.stale_text)),
+        )
+        for draft in drafts
+    ]
 
 
 def _drafts(rng: random.Random, planted: dict[str, Any], prose: _Prose, calendar: _Calendar) -> Iterator[_Draft]:
@@ -362,8 +357,7 @@ def _write_notes(
 
 
 def _note(rng: random.Random, prose: _Prose, day: date, planted: _Planted, size: float) -> list[str]:
-    fewest, most = _SECTIONS
-    smallest, largest = _SECTION_BYTES
+    (fewest, most), (smallest, largest) = _SECTIONS, _SECTION_BYTES
     count = min(most, max(fewest, round(2 * size / (smallest + largest))))
     themes = [*planted, *prose.other_themes(planted, max(0, count - len(planted)))]
     rng.shuffle(themes)
@@ -377,12 +371,6 @@ def _note(rng: random.Random, prose: _Prose, day: date, planted: _Planted, size:
 
 def _size(lines: list[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
-
-
-def _located(draft: _Draft, lines: dict[tuple[str | None, str], int]) -> Question:
-    question = draft.question
-    line = lines.get((question.path, draft.text))
-    return replace(question, line=line, stale_line=lines.get((question.stale_path, draft.stale_text)))
 
 
 def _write(path: Path, text: str) -> None:

@@ -58,6 +58,34 @@ def lines_of(folder: Path) -> dict[str, list[str]]:
     return {path: text.decode().split("\n") for path, text in contents(folder).items()}
 
 
+def source() -> dict[str, Any]:
+    return daily_notes.tomllib.loads(SCRIPT.with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def planted() -> dict[str, Any]:
+    return source()["planted"]
+
+
+def sections(folder: Path) -> list[tuple[str, str, list[str]]]:
+    """Give path, heading and sentences of every section of the daily notes."""
+    found: list[tuple[str, str, list[str]]] = []
+    for path in sorted((folder / "memory").glob("*.md")):
+        for section in path.read_text(encoding="utf-8").split("\n## ")[1:]:
+            heading, body = section.split("\n\n", 1)
+            # A full stop ends a sentence; the one in "2.1" or "example.com" does not.
+            sentences = re.split(r"\n|(?<=\.) |(?<=。)", body.strip())
+            stripped = (sentence.removeprefix("- ") for sentence in sentences)
+            found.append((path.name, heading, [sentence for sentence in stripped if sentence]))
+    return found
+
+
+def key_words(text: str) -> set[str]:
+    """Give the pairs of Chinese characters and the Latin words of a text, without question words."""
+    plain = re.sub("什么|怎么|为什么|哪里|哪个|多少|时候|的|了", " ", text)
+    runs = re.findall(r"[\u4e00-\u9fff]+", plain)
+    return {run[i : i + 2] for run in runs for i in range(len(run) - 1)} | set(re.findall(r"[A-Za-z]{2,}", plain))
+
+
 def content_words(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", text.lower())) - FUNCTION_WORDS
 
@@ -104,6 +132,38 @@ def test_a_fifth_of_the_paragraphs_is_chinese(workspace: Path, questions: list[A
         if not block.startswith("#")
     ]
     assert sum(bool(HAN.search(block)) for block in blocks) / len(blocks) == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_note_has_four_to_six_sections_each_on_another_theme(workspace: Path, questions: list[Any]) -> None:
+    theme_of = {heading: name for name, theme in source()["themes"].items() for heading in theme["headings"]}
+    themes: dict[str, list[str]] = {}
+    for path, heading, _ in sections(workspace):
+        themes.setdefault(path, []).append(theme_of[heading])
+    assert len(themes) == 200
+    assert {len(names) for names in themes.values()} <= {4, 5, 6}
+    assert all(len(set(names)) == len(names) for names in themes.values())
+
+
+def test_most_english_sections_have_250_to_500_characters_in_two_to_five_sentences(
+    workspace: Path, questions: list[Any]
+) -> None:
+    english = [sentences for _, heading, sentences in sections(workspace) if not HAN.search(heading)]
+    sizes = [len(" ".join(sentences)) for sentences in english]
+    assert sum(250 <= size <= 500 for size in sizes) / len(sizes) > 0.9
+    assert {len(sentences) for sentences in english} <= {2, 3, 4, 5}
+
+
+def test_a_chinese_section_is_chinese_throughout(workspace: Path, questions: list[Any]) -> None:
+    for _, heading, sentences in sections(workspace):
+        assert {bool(HAN.search(sentence)) for sentence in sentences} == {bool(HAN.search(heading))}
+
+
+def test_an_answer_stands_in_a_section_of_its_own_theme(workspace: Path, questions: list[Any]) -> None:
+    heading_of = {sentence: heading for _, heading, sentences in sections(workspace) for sentence in sentences}
+    themes = source()["themes"]
+    for kind in ("paraphrase", "chinese", "superseded"):
+        for theme, *rest in planted()[kind]:
+            assert all(heading_of[text] in themes[theme]["headings"] for text in rest[:-2])
 
 
 def test_the_questions_are_as_many_as_promised(questions: list[Any]) -> None:
@@ -158,11 +218,25 @@ def test_a_fact_names_a_person_who_is_nowhere_else(workspace: Path, questions: l
             assert everything.count(name) == 1
 
 
-def test_a_paraphrase_shares_at_most_one_content_word_with_its_line(workspace: Path, questions: list[Any]) -> None:
-    planted = daily_notes.tomllib.loads(SCRIPT.with_suffix(".toml").read_text(encoding="utf-8"))["planted"]
-    for text, query, _ in planted["paraphrase"]:
+def test_a_paraphrase_shares_at_most_one_content_word_with_its_line() -> None:
+    for _, text, query, _ in planted()["paraphrase"]:
         shared = content_words(text) & content_words(query)
         assert len(shared) <= 1, (text, query, shared)
+
+
+def test_at_least_28_of_the_chinese_questions_share_a_key_word_with_their_line() -> None:
+    rows = planted()["chinese"]
+    assert len(rows) == 40
+    assert sum(bool(key_words(text) & key_words(query)) for _, text, query, _ in rows) >= 28
+
+
+def test_no_other_sentence_answers_a_question_by_accident(workspace: Path, questions: list[Any]) -> None:
+    said = {sentence for _, _, sentences in sections(workspace) for sentence in sentences}
+    for question in questions:
+        if question.kind in ("paraphrase", "chinese", "superseded"):
+            words = key_words if HAN.search(question.query) else content_words
+            answers = [text for text in said if question.key in text and words(question.query) & words(text)]
+            assert len(answers) <= 1, (question.query, answers)
 
 
 def test_the_outdated_line_is_in_an_earlier_note_and_lacks_the_key(workspace: Path, questions: list[Any]) -> None:

@@ -203,13 +203,31 @@ def test_a_chinese_line_is_cut_by_tokens_not_by_characters() -> None:
 # Where a text is cut
 
 
-def test_a_cut_goes_back_to_the_last_heading() -> None:
+def test_a_section_begins_a_chunk() -> None:
     text = "\n".join(["# A", *["a line of text"] * 5, "## B", "under b", "more under b"])
 
     chunks = chunk_text(text, tokens=25, overlap=6)
 
     assert [part.partition("\n")[0] for part in parts(text, chunks)] == ["# A", "## B"]
     assert [chunk.context for chunk in chunks] == ["", "A"]
+
+
+def test_a_short_section_does_not_end_a_chunk() -> None:
+    text = "\n".join(["# A", "short", "## B", "x" * 50, "## C", "y" * 50])
+
+    chunks = chunk_text(text, tokens=40, overlap=0)
+
+    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 4), (5, 6)]
+
+
+def test_one_accented_letter_does_not_change_where_a_text_is_cut() -> None:
+    """Texts of ASCII take another way through the code; they must not come out elsewhere."""
+    text = "\n".join(["# A", "word " * 120, "## B", "word " * 60, "", "## C", "word " * 30 + "cafe"])
+
+    plain, accented = chunk_text(text), chunk_text(text.replace("cafe", "caf\u00e9"))
+
+    assert plain == accented
+    assert len(plain) == 2
 
 
 def test_a_cut_goes_back_to_the_last_blank_line_where_there_is_no_heading() -> None:

@@ -16,6 +16,7 @@ Differences on purpose:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ import pytest
 from clawmark import Memory, SearchResponse
 from clawmark.core.diversity import rerank_for_diversity
 from clawmark.core.model import camel_case
+from clawmark.engine.evidence import COSINE_DIGITS
 from golden import SPRING, Case, case_id, cases, golden
 from stub import WordHashEmbedder
 
@@ -35,10 +37,13 @@ OpenMemory = Callable[..., Memory]
 NAMES = {camel_case(name): name for name in ("max_results", "min_score")}
 
 
-def in_our_words(settings: Any) -> Any:
-    if not isinstance(settings, dict):
-        return settings
-    return {NAMES.get(name, name): in_our_words(value) for name, value in settings.items()}
+def in_our_words(settings: dict[str, Any]) -> dict[str, Any]:
+    """Rename the keys at every depth."""
+
+    def renamed(table: dict[str, Any]) -> dict[str, Any]:
+        return {NAMES.get(name, name): value for name, value in table.items()}
+
+    return json.loads(json.dumps(settings), object_hook=renamed)
 
 
 def of_id(number: str) -> Case:
@@ -85,14 +90,14 @@ def test_a_search_shows_the_recorded_texts(case: Case, ask: Callable[[Case], Sea
 
 
 def test_vector_mode_gives_the_recorded_scores(ask: Callable[[Case], SearchResponse]) -> None:
-    """Column [S]: one leg's own score, unweighted, to the six digits that are kept of a cosine."""
+    """Column [S]: one leg's own score, unweighted, to the digits that are kept of a cosine."""
     case = of_id("342")
 
     response = ask(case)
 
     assert response.mode == "vector"
     assert [result.score for result in response.results] == pytest.approx(
-        [row["score"] for row in case["expected"]], abs=1e-6
+        [row["score"] for row in case["expected"]], abs=10**-COSINE_DIGITS
     )
 
 

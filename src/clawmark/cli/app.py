@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -17,14 +18,24 @@ from clawmark.core.model import SearchResponse, SyncReport
 from clawmark.core.rendering import read_text
 from clawmark.engine.memory import Memory
 
+_LOG = logging.getLogger(__name__)
+
 
 def run() -> None:
     """Run the command line and exit; nothing prints a traceback to a user."""
     try:
-        app.main(prog_name="clawmark", standalone_mode=True)
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted; what was finished is kept.", err=True)
-        sys.exit(INTERRUPTED)
+        code = app.main(prog_name="clawmark", standalone_mode=False)
+    except click.Abort:  # what click makes of Ctrl-C
+        click.echo("Interrupted; what was finished is kept.", err=True)
+        code = INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except Exception as error:  # noqa: BLE001 - the outermost frame: a mistake of ours is still one line
+        _LOG.exception("a command failed")
+        click.echo(f"error: {type(error).__name__}: {error}", err=True)
+        code = FAILED
+    sys.exit(code)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clawmark.cli.frame import print_json
+from clawmark.cli.frame import FAILED, USAGE, Choice, fail, print_json
+from clawmark.core.errors import ClawmarkError
 
 if TYPE_CHECKING:
     from clawmark.evaluation.run import SetScores
@@ -40,10 +41,13 @@ def evaluate(
     from clawmark.evaluation.sets import load_set
 
     config = nested(settings)
-    scores = [
-        evaluate_set(load_set(path), config=config, embedder=embedder, told=lambda line: click.echo(line, err=True))
-        for path in sets
-    ]
+    try:
+        scores = [
+            evaluate_set(load_set(path), config=config, embedder=embedder, told=lambda line: click.echo(line, err=True))
+            for path in sets
+        ]
+    except ClawmarkError as error:
+        fail(Choice(None, None, None, as_json), error, USAGE if isinstance(error, ValueError) else FAILED)
     if rows is not None:
         rows.write_text("\n".join(_row_lines(scores)) + "\n", encoding="utf-8")
     if as_json:

@@ -106,10 +106,8 @@ def _first_border(text: str, low: int, high: int) -> int:
     line = text.rfind("\n", low, high)
     if line >= 0:
         return line + 1
-    for border in _BORDER.finditer(text, low, high):
-        if border.end() <= high:
-            return safe_cut(text, border.end())
-    return safe_cut(text, low)
+    border = _BORDER.search(text, low, high)
+    return safe_cut(text, border.end() if border else low)
 
 
 def _last_border(text: str, low: int, high: int) -> int:

@@ -47,7 +47,10 @@ class EmbeddingCache:
 
         full = {_full_key(provider, model, key): key for key in keys}
         rows = self._run(lambda db: _lookup(db, list(full))) or []
-        return {full[row[0]]: np.frombuffer(row[1], dtype="<f4") for row in rows}
+        vectors = {full[row[0]]: np.frombuffer(row[1], dtype="<f4") for row in rows if len(row[1]) % 4 == 0}
+        # A vector that a bad disk has changed is an unknown one.
+        with np.errstate(all="ignore"):
+            return {key: vector for key, vector in vectors.items() if abs(float(vector @ vector) - 1.0) < 0.01}
 
     def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any]]) -> None:
         """Remember vectors by text key, and forget the longest unused above the cap."""

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from typing import Any
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 from clawmark.core.errors import ArgumentError
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 SOURCES = ("memory", "sessions")
+
+
+def names_checked(call: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Make a call refuse a misspelt keyword argument by the nearest one that it has (user case U12)."""
+    known = [name for name in signature(call).parameters if name != "self"]
+
+    @wraps(call)
+    def checked(*arguments: _P.args, **options: _P.kwargs) -> _T:
+        unknown = next((name for name in options if name not in known), None)
+        if unknown is None:
+            return call(*arguments, **options)
+        from difflib import SequenceMatcher  # only when something went wrong
+
+        near = max(known, key=lambda name: SequenceMatcher(None, unknown, name).ratio())
+        raise ArgumentError(f"There is no argument {unknown!r}; the nearest is {near!r}.", code="UNKNOWN_ARGUMENT")
+
+    return checked
 
 
 @dataclass(frozen=True)
@@ -43,6 +65,7 @@ class SearchRequest:
     explain_path: str | None = None
 
 
+@names_checked
 def search_request(
     query: Any,
     *,

@@ -20,8 +20,9 @@ _LOG = logging.getLogger(__name__)
 
 # A question of hundreds of words is asked by its rarest ones: the cost stays bounded.
 MOST_TERMS = 64
-# Cosines of float32 vectors are the same on every machine to about this many digits.
-COSINE_DIGITS = 6
+# Stored vectors keep 16 bits of each number: cosines are exact to about this many digits,
+# and the same on every machine.
+COSINE_DIGITS = 4
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
 from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
 from clawmark.engine import places
-from clawmark.engine.arguments import SearchRequest, search_request, whole_number
+from clawmark.engine.arguments import SearchRequest, names_checked, search_request, whole_number
 from clawmark.engine.disk import Disk
 from clawmark.engine.explaining import explain_path
 from clawmark.engine.freshness import Freshener, Freshness
@@ -132,6 +132,7 @@ class Memory:
         self._freshener.forget_check()
         return report
 
+    @names_checked
     def search(
         self,
         query: str,
@@ -200,6 +201,7 @@ class Memory:
         """
         return self._search(search_request(query, explain_path=path, **search_options))
 
+    @names_checked
     def get(
         self,
         path: str,

@@ -1,10 +1,15 @@
-"""How the text of a document lies in the index file, and what the full-text index gets of a chunk."""
+"""How texts and vectors lie in the index file, and what the full-text index gets of a chunk."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from clawmark.core.tokens import text_singles, text_terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Small windows suit small texts: notes of 2 kB take 40 us instead of 64, and no more room.
 _LEVEL, _WINDOW, _MEMORY = 1, -12, 5
@@ -41,3 +46,27 @@ def pack(text: str) -> bytes:
 def unpack(blob: bytes) -> str:
     """Undo ``pack``."""
     return zlib.decompress(blob, _WINDOW).decode()
+
+
+def pack_vector(vector: NDArray[Any]) -> bytes:
+    """Pack a float32 vector without the lowest byte of its numbers, rounded.
+
+    The cosine of unit vectors changes by less than 1e-5, and the index of a megabyte of
+    prose stays below three (user case C08).
+    """
+    import numpy as np
+
+    bits = np.ascontiguousarray(vector, dtype="<f4").view("<u4") + np.uint32(0x80)
+    return bits.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()
+
+
+def unpack_vectors(blobs: Sequence[bytes]) -> NDArray[Any]:
+    """Undo ``pack_vector`` for many: (vectors, dimensions) float32."""
+    import numpy as np
+
+    if not blobs:
+        return np.empty((0, 0), dtype=np.float32)
+    packed = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(blobs), -1, 3)
+    whole = np.zeros((*packed.shape[:2], 4), dtype=np.uint8)
+    whole[:, :, 1:] = packed
+    return whole.view("<f4")[:, :, 0].astype(np.float32)

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from clawmark.stores.codec import unpack_vectors
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -92,8 +94,7 @@ def _load(db: sqlite3.Connection, generation: int | None) -> VectorMatrix:
     chunk_ids = np.array([row[0] for row in rows], dtype=np.int64)
     document_ids = np.array([row[1] for row in rows], dtype=np.int64)
     try:
-        flat = np.frombuffer(b"".join([row[2] for row in rows]), dtype="<f4")
-        vectors = flat.reshape(len(rows), -1) if rows else flat.reshape(0, 0)
+        vectors = unpack_vectors([row[2] for row in rows])
     except ValueError as error:
         raise sqlite3.DatabaseError(f"malformed vectors ({error})") from error
     return VectorMatrix(chunk_ids, document_ids, vectors)

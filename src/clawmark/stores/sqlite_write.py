@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.ports import ChunkRow, Document
-from clawmark.stores.codec import pack, spell, spelled, unpack
+from clawmark.stores.codec import pack, pack_vector, spell, spelled, unpack
 from clawmark.stores.sqlite_schema import terms_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class SqliteWriter:
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors (chunk, vector) SELECT c.id, ? "
             "FROM chunks c JOIN documents d ON d.id = c.document WHERE c.id = ? AND d.generation = ?",
-            [(vector.astype("<f4").tobytes(), chunk, self._generation) for chunk, vector in vectors.items()],
+            [(pack_vector(vector), chunk, self._generation) for chunk, vector in vectors.items()],
         )
 
     def put_facts(self, facts: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from untouched import untouched
 
 Note = Callable[[str, str], Path]
 
-_NOTES = 1_500
+_NOTES = 800
 _LOCAL = {"CLAWMARK_EMBEDDING__PROVIDER": "local"}
 # Tries to look at the index before the process must have begun.
 _LOOKS = 6_000
@@ -61,7 +61,7 @@ def test_an_interrupted_index_keeps_what_is_finished_and_goes_on(many: None, wor
     assert (second.code, report["chunks"], report["pending"]) == (0, _NOTES, 0)
     assert kept + report["textsEmbedded"] <= _NOTES + LocalEmbedder.max_batch_items
     assert report["unchanged"] == _NOTES
-    assert clawmark("search", "--workspace", workspace, "enclosure 1499", env=_LOCAL).code == 0
+    assert clawmark("search", "--workspace", workspace, "enclosure 799", env=_LOCAL).code == 0
 
 
 def test_an_interrupt_from_within_python_leaves_an_index_that_answers(note: Note, workspace: Path) -> None:

@@ -177,6 +177,15 @@ def test_a_question_without_a_word_of_its_own_says_so(
     assert [notice.code for notice in response.warnings] == ["NOTHING_TO_SEARCH"]
 
 
+def test_broken_bytes_on_the_command_line_are_no_words(note: Note, workspace: Path) -> None:
+    """X06: what a terminal could not encode arrives as half a pair of surrogates."""
+    note("memory/a.md", "The zebra sleeps.\n")
+    ran = clawmark_process("search", "zebra \udcff", "--json", "--workspace", workspace)
+
+    assert (ran.code, ran.json["error"]) == (0, None)
+    assert [result["path"] for result in ran.json["results"]] == ["memory/a.md"]
+
+
 @pytest.mark.parametrize("question", ["zebra " * 10_000, "zebra" * 10_000, "zebra " + "é" * 50_000, "斑马" * 20_000])
 def test_a_huge_question_is_answered(note: Note, open_memory: Open, question: str) -> None:
     """X06: its words count, its length does not hurt."""

@@ -132,6 +132,8 @@ def test_a_chunk_holds_whole_lines_unless_a_line_is_above_the_budget(text: str, 
 
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, SIZES)
+@example("\n\n" + ("harbour " * 8).strip() + "\n" + ("harbour " * 8).strip(), (32, 16))
+@example("\nharbour harbour harbour crane 設計書\nharbour\n", (13, 2))
 def test_neighbours_share_no_more_than_the_overlap(text: str, sizes: tuple[int, int]) -> None:
     tokens, overlap = sizes
     chunks = chunk_text(text, tokens=tokens, overlap=overlap)

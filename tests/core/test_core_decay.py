@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clawmark.core.decay import (
@@ -160,6 +160,7 @@ def test_other_names_are_not_dated(path: str) -> None:
 
 
 @given(st.dates(), st.sampled_from(["", "a/", "logs/2020-01-01/"]), st.sampled_from(["", "-x", "-1430-2"]))
+@example(date(2026, 5, 31), "a/", "-x")
 def test_every_date_is_read_back_from_a_path(day: date, folder: str, suffix: str) -> None:
     path = f"memory/{folder}{day.isoformat()}{suffix}.md"
 

@@ -157,8 +157,9 @@ def test_values_inside_values_are_in_wire_shape_too() -> None:
     assert shape["error"] is None
 
 
-def test_dates_are_iso_text_and_names_in_mappings_stay() -> None:
+def test_dates_are_iso_text_and_names_in_mappings_are_camel_case_too() -> None:
     assert STATUS.to_dict()["lastSync"] == "2026-06-30T12:00:00+00:00"
-    assert STATUS.to_dict()["sourceCounts"] == {"memory": {"files": 1, "total_chunks": 2}}
+    assert STATUS.to_dict()["sourceCounts"] == {"memory": {"files": 1, "totalChunks": 2}}
+    assert to_wire({"query.min_score": 1}) == {"query.min_score": 1}
     assert to_wire(date(2026, 6, 30)) == "2026-06-30"
     assert to_wire(frozenset({"memory"})) == ["memory"]

@@ -213,6 +213,15 @@ def test_the_note_that_holds_an_identifier_is_among_the_results() -> None:
     assert found.chosen[-1].relaxed
 
 
+def test_an_identifier_that_is_shown_already_takes_no_other_place() -> None:
+    """R12."""
+    ordered = order([ranked(1, 0.9, 0.9), ranked(2, 0.8, None), ranked(3, 0.7, 0.2)])
+
+    found = select(ordered, max_results=2, min_score=0.35, relax=True, must_show=lambda item: item.text_matched)
+
+    assert numbers(found.chosen) == [1, 2]
+
+
 def test_what_was_held_back_is_counted() -> None:
     """R16: the best scores .30 against .35."""
     ordered = [Ranked(candidate(1), 0.3, None, 0.3, None, 0.3, 0.3)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clawmark.core.scoring import (
@@ -278,8 +278,16 @@ def test_a_map_goes_through_its_points(mapped: CosineMap) -> None:
         assert mapped(cosine) == pytest.approx(score)
 
 
+def test_a_map_is_straight_between_its_points_and_level_beyond_them() -> None:
+    mapped = CosineMap(((0.0, 0.1), (0.2, 0.35), (0.8, 0.9)))
+
+    assert [mapped(cosine) for cosine in (-1.0, 0.0, 0.8, 1.0)] == [0.1, 0.1, 0.9, 0.9]
+    assert [mapped(cosine) for cosine in (0.1, 0.2, 0.5)] == pytest.approx([0.225, 0.35, 0.625])
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.floats(-1, 1))
+@example(0.5)
 def test_nothing_is_known_of_an_unknown_embedder(cosine: float) -> None:
     """R17: the identity, said so."""
     assert IDENTITY_MAP(cosine) == max(0.0, cosine)

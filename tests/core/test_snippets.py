@@ -138,6 +138,13 @@ def test_without_a_match_the_beginning_is_shown() -> None:
     assert 60 <= len(found) <= 100
 
 
+def test_a_match_near_an_end_of_the_text_is_shown_up_to_that_end() -> None:
+    filler = "nothing to see here " * 20
+
+    assert snippet(f"crane. {filler}", weights("crane"), limit=60).startswith("crane.")
+    assert snippet(f"{filler} the crane.", weights("crane"), limit=60).endswith("the crane.")
+
+
 def test_a_snippet_begins_at_a_line_or_a_word() -> None:
     text = "\n".join(f"Line {number} tells of nothing." for number in range(60)) + "\ncrane here\n" + "more text " * 60
 
@@ -162,3 +169,4 @@ def test_a_text_is_cut_at_a_line_else_a_sentence_else_a_word() -> None:
     assert cut_at_border("恢复演练每季度一次。谁负责", 11) == "恢复演练每季度一次。"
     assert cut_at_border("several words in a row", 20) == "several words in a"
     assert cut_at_border("x" * 30, 20) == "x" * 20
+    assert cut_at_border("short", 20) == "short"

@@ -310,6 +310,7 @@ def test_a_single_character_is_found_inside_a_run(character: str, text: str) -> 
 )
 def test_spellings_of_one_word_are_one_term(one: str, other: str) -> None:
     assert analyse(one) == analyse(other)
+    assert fold(one) == fold(other)
 
 
 def test_vowel_signs_of_indic_scripts_are_no_accents() -> None:

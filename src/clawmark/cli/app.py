@@ -99,24 +99,27 @@ def index(choice: Choice, force: bool) -> None:
             report = memory.sync(force=force, progress=bar)
         finally:
             bar.finish()
-    _report(choice, report)
+        reason = None if report.chunks or choice.as_json else memory.status().reason
+    _report(choice, report, reason)
 
 
 @app.command()
 @click.argument("path")
-@click.option("--from-line", type=int, default=1, metavar="N", help="First line. Default: 1.")
-@click.option("--lines", type=int, default=120, metavar="N", help="Most lines. Default: 120.")
+@click.option("--from-line", type=int, metavar="N", help="First line. Default: 1, or that of a citation.")
+@click.option("--lines", type=int, metavar="N", help="Most lines. Default: 120, or those of a citation.")
 @click.option("--max-chars", type=int, default=12_000, metavar="N", help="Most characters. Default: 12000.")
 @click.option("--cursor", metavar="CURSOR", help="Go on inside a line that was longer than the budget.")
 @common_options
 def get(choice: Choice, path: str, **options: Any) -> None:
-    """Read lines of a memory file."""
+    """Read lines of a memory file; PATH may be a citation, such as memory/a.md#L5-L9."""
+    path, cited = printing.cited_lines(path)
     with choice.open() as memory:
-        result = memory.get(path, **options)
+        window: dict[str, Any] = {**cited, **_given(options)}
+        result = memory.get(path, **window)
     if choice.as_json:
         print_json(result)
     elif result.status == "ok":
-        click.echo(read_text(result))
+        _print(printing.window_lines(result))
     else:
         click.echo(read_text(result), err=True)
     sys.exit(DONE if result.status == "ok" else FAILED)
@@ -170,15 +173,17 @@ def _answer(choice: Choice, response: SearchResponse, lines: Any) -> None:
         print_json(response)
     else:
         _print(lines(response))
-        _warn(printing.notice_lines(response.warnings))
+        said = None if response.results else printing.no_result(response)
+        _warn(printing.notice_lines(response.warnings, without=said))
     sys.exit(FAILED if response.partial else DONE)
 
 
-def _report(choice: Choice, report: SyncReport) -> None:
+def _report(choice: Choice, report: SyncReport, reason: str | None) -> None:
     if choice.as_json:
         print_json(report)
     else:
         _print(printing.report_lines(report))
+        _warn([reason] if reason else [])
         if report.error is not None:
             fail(choice, report.error)
     sys.exit(FAILED if report.partial or report.error else DONE)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from clawmark.core.model import Explanation, Notice, PathReason, SearchResponse, SearchResult, Status, SyncReport
+from clawmark.core.model import (
+    Explanation,
+    Notice,
+    PathReason,
+    ReadResult,
+    SearchResponse,
+    SearchResult,
+    Status,
+    SyncReport,
+)
 
 
 def response_lines(response: SearchResponse) -> Iterator[str]:
@@ -54,6 +64,34 @@ def no_result(response: SearchResponse) -> str:
     return "No matches."
 
 
+_CITATION = re.compile(r"(?P<path>.+?)(?:#L(\d+)(?:-L(\d+))?|:(\d+)(?:-(\d+))?)")
+
+
+def cited_lines(place: str) -> tuple[str, dict[str, int]]:
+    """Take a place as search prints it apart: the path, and the lines as options of ``get``.
+
+    >>> cited_lines("memory/a.md#L5-L9"), cited_lines("memory/a.md:5"), cited_lines("MEMORY.md")
+    (('memory/a.md', {'from_line': 5, 'lines': 5}), ('memory/a.md', {'from_line': 5, 'lines': 1}), ('MEMORY.md', {}))
+    """
+    match = _CITATION.fullmatch(place)
+    if match is None:
+        return place, {}
+    numbers = [int(number) for number in match.groups()[1:] if number]
+    return match["path"], {"from_line": numbers[0], "lines": max(1, numbers[-1] - numbers[0] + 1)}
+
+
+def window_lines(result: ReadResult) -> Iterator[str]:
+    """Give a window of a file, and how to go on, as options of the command line."""
+    if not result.lines and result.total_lines is not None:
+        yield f"[{result.path} has {result.total_lines} lines.]"
+        return
+    yield result.text
+    if result.cursor is not None:
+        yield f"\n[Line {result.from_line} goes on: --cursor {result.cursor}]"
+    elif result.next_from is not None:
+        yield f"\n[More lines: --from-line {result.next_from}]"
+
+
 def explanation_lines(response: SearchResponse) -> Iterator[str]:
     """Give every number of every result."""
     yield f"mode {response.mode}, provider {response.provider or '-'}, model {response.model or '-'}"
@@ -68,10 +106,14 @@ def explanation_lines(response: SearchResponse) -> Iterator[str]:
         yield no_result(response)
 
 
-def notice_lines(notices: tuple[Notice, ...]) -> Iterator[str]:
-    """Give warnings, each with its next step."""
+def notice_lines(notices: tuple[Notice, ...], *, without: str | None = None) -> Iterator[str]:
+    """Give warnings, each with its next step; only the step of what has been said already."""
     for notice in notices:
-        yield f"warning: {notice.message}" + (f" {notice.action}" if notice.action else "")
+        if notice.message == without:
+            yield from [f"hint: {notice.action}"] if notice.action else []
+            continue
+        message = notice.message if notice.message.endswith((".", "!", "?")) else f"{notice.message}."
+        yield f"warning: {message}" + (f" {notice.action}" if notice.action else "")
 
 
 def report_lines(report: SyncReport) -> Iterator[str]:

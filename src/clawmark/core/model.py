@@ -35,12 +35,16 @@ def camel_case(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
+def _wire_key(key: str) -> str:
+    return camel_case(key) if key.isidentifier() else key
+
+
 def to_wire(value: Any) -> Any:
     """Turn a value, or a container of values, into JSON-ready data."""
     if isinstance(value, Wire):
         return value.to_dict()
     if isinstance(value, dict):
-        return {str(key): to_wire(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {_wire_key(str(key)): to_wire(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, (tuple, list, frozenset)):
         return [to_wire(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, (datetime, date)):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,7 +28,7 @@ from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
 from clawmark.engine.statusing import status_of
 from clawmark.engine.transcripts import SESSIONS_PREFIX, read_transcript
-from clawmark.files import matcher, read_window
+from clawmark.files import matcher, read_window, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
 
@@ -316,6 +316,7 @@ class Memory:
             disk=Disk(self._place.rules),
             matches=matcher,
             now=self._clock(),
+            strays=partial(strays_message, self._place.rules),
             fold_case=self._fold_case,
             stale=fresh.stale,
             notices=(*self._loaded.warnings, *fresh.notices),

@@ -25,6 +25,7 @@ from clawmark.engine.arguments import SearchRequest
 from clawmark.engine.disk import Disk
 from clawmark.engine.evidence import Evidence, gather
 from clawmark.engine.legs import QueryEmbedding, QueryVector
+from clawmark.files import STRAYS_ACTION
 
 # Diversity compares texts pairwise; beyond these places nobody looks.
 DIVERSE_PLACES = 60
@@ -45,6 +46,7 @@ class Surroundings:
         disk: Looks at the files of hits.
         matches: Whether any of some gitignore-style patterns matches a path.
         now: The time of the question.
+        strays: Says which Markdown files lie in the workspace although none counts.
         fold_case: Whether the workspace's file system folds case.
         stale: Whether the index is known to lag behind the files.
         notices: What is already known to be worth saying.
@@ -60,6 +62,7 @@ class Surroundings:
     disk: Disk
     matches: Callable[[Sequence[str], str], bool]
     now: datetime
+    strays: Callable[[], str | None]
     fold_case: bool
     stale: bool
     notices: tuple[Notice, ...]
@@ -167,7 +170,10 @@ class Search:
             return Notice("INDEX_MISSING", f"No index yet ({location}).", "Run `clawmark index`.")
         if any(count["chunks"] for count in reader.counts().values()):
             return None
-        return Notice("INDEX_EMPTY", f"The index is empty ({location}).", "Run `clawmark status`.")
+        strays = self._around.strays()
+        if strays is not None:
+            return Notice("INDEX_EMPTY", strays, STRAYS_ACTION)
+        return Notice("INDEX_EMPTY", f"The index is empty ({location}).", "Write a note into memory/.")
 
     def _gather(self, reader: Reader) -> tuple[QueryVector, Evidence]:
         state = reader.state()

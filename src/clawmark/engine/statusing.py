@@ -8,7 +8,7 @@ from typing import Any
 from clawmark.core.errors import StoreError
 from clawmark.core.model import Mode, PathReason, Status
 from clawmark.core.ports import IndexState, Reader
-from clawmark.files import Scan, scan_files
+from clawmark.files import Scan, scan_files, strays_message
 from clawmark.sync import Changes, Workplace
 from clawmark.sync.reconcile import compare
 
@@ -44,6 +44,8 @@ def _status(
     failed = _failed(state, scan)
     pending = len(changes.fresh) + len(changes.touched) + unembedded
     condition, reason = _condition(state, changes, unembedded, failed)
+    if not scan.files and reason is None:
+        reason = strays_message(place.rules)
     mode: Mode = "hybrid" if provider and vectors else "keyword"
     return Status(
         state=condition,

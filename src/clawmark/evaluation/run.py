@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clawmark.core.errors import ArgumentError
 from clawmark.core.model import SearchResponse
 from clawmark.engine.memory import Memory
 from clawmark.evaluation.metrics import (
@@ -107,7 +108,10 @@ def _gold_texts(memory: Memory, question: Question) -> Sequence[str]:
     texts: list[str] = []
     for span in question.gold:
         lines = span.end_line - span.start_line + 1
-        texts.append(memory.get(span.path, from_line=span.start_line, lines=lines, max_chars=100_000).text)
+        window = memory.get(span.path, from_line=span.start_line, lines=lines, max_chars=100_000)
+        if window.status == "not_found":
+            raise ArgumentError(f"Question {question.id}: its gold file {span.path} does not exist.")
+        texts.append(window.text)
     return texts
 
 

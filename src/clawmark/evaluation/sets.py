@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from clawmark.core.errors import ArgumentError
 from clawmark.evaluation.metrics import Span
@@ -63,6 +63,7 @@ def load_set(folder: Path) -> LabelledSet:
     Raises:
         ArgumentError: The folder holds neither.
     """
+    folder = folder.resolve()
     manifest = folder / "manifest.json"
     if not manifest.is_file():
         # A workspace whose notes should not have the questions among them has them beside it.
@@ -74,34 +75,57 @@ def load_set(folder: Path) -> LabelledSet:
     facts = json.loads(manifest.read_text(encoding="utf-8"))
     scored = facts.get("categories_scored")
     workspaces = tuple(_workspaces(folder, facts, set(scored) if scored else None))
-    return LabelledSet(folder.resolve().name, workspaces)
+    return LabelledSet(folder.name, workspaces)
 
 
 def _workspaces(folder: Path, facts: dict[str, Any], scored: set[str] | None) -> Iterator[LabelledWorkspace]:
     for entry in facts["workspaces"]:
         name = entry["workspace"]
         # The corpus of a set that asks in another language is another set's folder.
-        corpus = folder.resolve().parent / entry.get("corpus", f"{folder.name}/{name}")
+        corpus = folder.parent / entry.get("corpus", f"{folder.name}/{name}")
         yield LabelledWorkspace(name, corpus, _questions(folder / name / QUERIES, scored))
 
 
 def _questions(path: Path, scored: set[str] | None) -> tuple[Question, ...]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    questions = (_question(json.loads(line)) for line in lines if line.strip())
+    questions: list[Question] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if line.strip():
+            questions.append(_question(line, f"{path}, line {number}"))
     return tuple(q for q in questions if q.gold and (scored is None or q.category in scored))
 
 
-def _question(data: dict[str, Any]) -> Question:
+def _question(line: str, place: str) -> Question:
+    try:
+        data = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _mistake(place, f"not JSON ({error.msg})") from error
+    if not isinstance(data, dict):
+        raise _mistake(place, "not an object")
+    fields = cast("dict[str, Any]", data)
+    for name in ("id", "query"):
+        if name not in fields:
+            raise _mistake(place, f'"{name}" is missing')
     return Question(
-        id=str(data["id"]),
-        query=data["query"],
-        category=data.get("category", ""),
-        asof=data.get("asof"),
-        gold=tuple(_span(item) for item in data.get("gold", ())),
-        stale=tuple(_span(item) for item in data.get("stale") or ()),
-        any_suffices=data.get("match") == "any",
+        id=str(fields["id"]),
+        query=str(fields["query"]),
+        category=str(fields.get("category", "")),
+        asof=fields.get("asof"),
+        gold=_spans(fields.get("gold"), "gold", place),
+        stale=_spans(fields.get("stale"), "stale", place),
+        any_suffices=fields.get("match") == "any",
     )
 
 
-def _span(data: dict[str, Any]) -> Span:
-    return Span(data["path"], int(data["start_line"]), int(data["end_line"]))
+def _spans(items: Any, name: str, place: str) -> tuple[Span, ...]:
+    try:
+        return tuple(Span(item["path"], int(item["start_line"]), int(item["end_line"])) for item in items or ())
+    except (TypeError, KeyError, ValueError) as error:
+        raise _mistake(place, f'{name} must be a list of {{"path", "start_line", "end_line"}}') from error
+
+
+def _mistake(place: str, what: str) -> ArgumentError:
+    return ArgumentError(
+        f"{place}: {what}.",
+        action='A line is {"id", "query", "gold": [{"path", "start_line", "end_line"}]}; '
+        '"category", "asof" and "stale" are optional.',
+    )

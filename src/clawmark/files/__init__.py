@@ -9,6 +9,7 @@ from clawmark.files.paths import find_workspace, locate, resolve_note
 from clawmark.files.read import read_window, window_of
 from clawmark.files.rules import MAX_SESSION_BYTES, ExtraPath, FileRules, Source
 from clawmark.files.scan import scan_files
+from clawmark.files.stray import STRAYS_ACTION, strays_message
 from clawmark.files.text import (
     ChangedWhileReading,
     FileBytes,
@@ -22,6 +23,7 @@ from clawmark.files.text import (
 __all__ = [
     "IGNORE_FILE",
     "MAX_SESSION_BYTES",
+    "STRAYS_ACTION",
     "ChangedWhileReading",
     "ExtraPath",
     "FileBytes",
@@ -42,5 +44,6 @@ __all__ = [
     "read_window",
     "resolve_note",
     "scan_files",
+    "strays_message",
     "window_of",
 ]

@@ -192,6 +192,8 @@ class _Pass:
         work += changes.touched
         leaving = {row.id: row for row in changes.gone}
         done = 0
+        if work:
+            self._progress("reading", 0, len(work))
         for batch in _cut(work):
             built = [(row, self._read(found)) for found, row in batch]
             with self._writing() as writer:
@@ -258,6 +260,7 @@ class _Pass:
                 done += chunks
                 self._progress("embedding", done, max(waiting, done))
 
+            self._progress("embedding", 0, waiting)
             foreign = self._foreign(space, embedder)
             return embed_pending(place.store, place.agent, self._identity, embedder, place.cache, count, again=foreign)
         except ClawmarkError as error:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from clawmark.embedders.local import LocalEmbedder
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "daily_notes.py"
 HAN = re.compile(r"[\u4e00-\u9fff]")
 FUNCTION_WORDS = frozenset(
@@ -222,6 +224,14 @@ def test_a_paraphrase_shares_at_most_one_content_word_with_its_line() -> None:
     for _, text, query, _ in planted()["paraphrase"]:
         shared = content_words(text) & content_words(query)
         assert len(shared) <= 1, (text, query, shared)
+
+
+def test_a_sentence_encoder_relates_every_paraphrase_to_its_own_line_first() -> None:
+    rows, embedder = planted()["paraphrase"], LocalEmbedder()
+    lines = embedder.embed_documents([text for _, text, _, _ in rows])
+    cosines = embedder.embed_documents([query for _, _, query, _ in rows]) @ lines.T
+    assert cosines.argmax(axis=1).tolist() == list(range(len(rows)))
+    assert cosines.diagonal().min() >= 0.35
 
 
 def test_at_least_28_of_the_chinese_questions_share_a_key_word_with_their_line() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command line and exit."""
-    from clawmark.cli.app import run
+    try:
+        from clawmark.cli.app import run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # before the commands are loaded, or after they are done
+        sys.exit(130)

@@ -165,9 +165,6 @@ def _reading(choice: Choice) -> Memory:
 
 def _answer(choice: Choice, response: SearchResponse, lines: Any) -> None:
     if response.error is not None:
-        if choice.as_json:
-            print_json(response)
-            sys.exit(FAILED)
         fail(choice, response.error)
     if choice.as_json:
         print_json(response)

@@ -25,8 +25,8 @@ TOKENIZER_VERSION = 1
 # Everything that separates words. Naming the separators, not the letters, keeps
 # combining vowel signs (Devanagari, Thai) inside their words and makes emoji words.
 _SEPARATORS = (
-    r"\s\x00-\x1f!-/:-@\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2190-\u21ff"
-    r"\u2500-\u259f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    r"\s\x00-\x1f!-/:-@\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u20a0-\u20cf\u2100-\u214f\u2190-\u23ff"
+    r"\u2500-\u27bf\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0-\uffe6"
 )
 _WORD = rf"[^{_SEPARATORS}]+"
 _JOINING = "-_./:#@+'’"

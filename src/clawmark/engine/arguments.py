@@ -16,6 +16,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 SOURCES = ("memory", "sessions")
+# Beyond it a number means "all" or "no limit", and no library below counts that far.
+LARGEST_NUMBER = 1_000_000_000
 
 
 def names_checked(call: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -100,10 +102,10 @@ def search_request(
         since=moment("since", since),
         until=moment("until", until, end_of_day=True),
         asof=moment("asof", asof),
-        session_key=_text("session_key", session_key),
+        session_key=text_argument("session_key", session_key, optional=True),
         deadline=_seconds("deadline", deadline),
         max_chars=whole_number("max_chars", max_chars, least=1),
-        explain_path=_text("path", explain_path),
+        explain_path=text_argument("path", explain_path, optional=True),
     )
 
 
@@ -113,7 +115,7 @@ def whole_number(name: str, value: Any, *, least: int) -> int | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ArgumentError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-    return value
+    return min(value, LARGEST_NUMBER)
 
 
 def _share(name: str, value: Any) -> float | None:
@@ -127,7 +129,7 @@ def _seconds(name: str, value: Any) -> float | None:
     number = _number(name, value)
     if number is not None and number <= 0.0:
         raise ArgumentError(f"{name} must be seconds above 0, not {value!r}.")
-    return number
+    return None if number is None else min(number, float(LARGEST_NUMBER))
 
 
 def _number(name: str, value: Any) -> float | None:
@@ -138,10 +140,11 @@ def _number(name: str, value: Any) -> float | None:
     return float(value)
 
 
-def _text(name: str, value: Any) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise ArgumentError(f"{name} must be text, not {type(value).__name__}.")
-    return value
+def text_argument(name: str, value: Any, *, optional: bool = False) -> str | None:
+    """Check a text argument."""
+    if isinstance(value, str) or (optional and value is None):
+        return value
+    raise ArgumentError(f"{name} must be text, not {type(value).__name__}.")
 
 
 def _sources(value: Any) -> frozenset[str] | None:

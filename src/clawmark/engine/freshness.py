@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clawmark.core.errors import ClawmarkError, StoreError
+from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import Notice, SyncReport
 from clawmark.sync import Changes, Workplace, find_changes
 
@@ -50,14 +50,18 @@ class Freshener:
         self._background: threading.Thread | None = None
         self.allow_background = True
 
-    def check(self) -> Freshness:
-        """Look at the files, unless that was done within the last second."""
+    def check(self, patience: float | None = None) -> Freshness:
+        """Look at the files, unless that was done within the last second.
+
+        Args:
+            patience: Seconds to wait for small changes to be indexed; None for as long as it takes.
+        """
         with self._lock:
             if self.running:
                 return Freshness(stale=True, notices=(_running(),))
             if self._checked_at is not None and time.monotonic() - self._checked_at < CHECK_SECONDS:
                 return self._last
-            self._last = self._look()
+            self._last = self._look(patience)
             self._checked_at = time.monotonic()
             return self._last
 
@@ -82,7 +86,7 @@ class Freshener:
         if self._background is not None:
             self._background.join()
 
-    def _look(self) -> Freshness:
+    def _look(self, patience: float | None) -> Freshness:
         try:
             changes = find_changes(self._place)
         except StoreError:
@@ -91,14 +95,21 @@ class Freshener:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
         if not changes:
             return Freshness()
-        if self._is_small(changes):
+        if self._is_small(changes) and patience is None:
             return _outcome(self._synchronise())
         if self.allow_background:
             self.start()
-            return Freshness(stale=True, notices=(_running(),))
+            return self._wait_for(changes, patience)
         count = len(changes.paths)
         notice = Notice("INDEX_BEHIND", f"{count} files are not indexed as they are now.", "Run `clawmark index`.")
         return Freshness(stale=True, notices=(notice,))
+
+    def _wait_for(self, changes: Changes, patience: float | None) -> Freshness:
+        if self._is_small(changes) and self._background is not None:
+            self._background.join(patience)
+            if not self.running:
+                return Freshness()
+        return Freshness(stale=True, notices=(_running(),))
 
     def _is_small(self, changes: Changes) -> bool:
         return changes.bytes_to_read <= self._small_bytes and len(changes.paths) <= SMALL_FILES
@@ -110,6 +121,8 @@ def _running() -> Notice:
 
 def _outcome(report: SyncReport) -> Freshness:
     notices: list[Notice] = []
+    if report.error is not None and report.error.code == StoreBusyError.default_code:
+        return Freshness(stale=True, notices=(_running(),))
     if report.error is not None:
         notices.append(Notice(report.error.code, report.error.message, report.error.action))
     if report.failed:

@@ -21,7 +21,7 @@ from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
 from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
 from clawmark.engine import places
-from clawmark.engine.arguments import SearchRequest, names_checked, search_request, whole_number
+from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
 from clawmark.engine.disk import Disk
 from clawmark.engine.explaining import explain_path
 from clawmark.engine.freshness import Freshener, Freshness
@@ -30,6 +30,9 @@ from clawmark.engine.statusing import status_of
 from clawmark.engine.transcripts import SESSIONS_PREFIX, read_transcript
 from clawmark.files import matcher, read_window, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
+
+# Longer than any small pass; an index that is being built takes minutes.
+QUICK_LOCK_SECONDS = 1.0
 
 
 def _utc_now() -> datetime:
@@ -90,7 +93,7 @@ class Memory:
             lock_path=_lock_path(opened),
             clock=self._clock,
         )
-        self._freshener = Freshener(self._place, self._pass, embeds=self._provider != NONE)
+        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +202,8 @@ class Memory:
         Raises:
             ArgumentError: An argument cannot be used.
         """
-        return self._search(search_request(query, explain_path=path, **search_options))
+        plain = path.removeprefix("./") if isinstance(path, str) else path
+        return self._search(search_request(query, explain_path=plain, **search_options))
 
     @names_checked
     def get(
@@ -224,8 +228,11 @@ class Memory:
             PathNotAllowedError: The path is not one of the memory files.
             ArgumentError: A number is below its minimum, or the cursor is outdated.
         """
+        text_argument("path", path)
+        text_argument("cursor", cursor, optional=True)
         for name, value in (("from_line", from_line), ("lines", lines), ("max_chars", max_chars)):
-            whole_number(name, value, least=1)
+            if value is None or whole_number(name, value, least=1) is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise ArgumentError(f"{name} must be a whole number of at least 1, not None.")
         window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
         if path.startswith(SESSIONS_PREFIX):
             masked = self._settings.sessions.redact
@@ -248,6 +255,8 @@ class Memory:
 
     def _use_provider(self, embedder: Embedder | str | None) -> None:
         """Let an argument replace the configured provider; one place decides for all paths."""
+        if self._given is not None and not isinstance(self._given, Embedder):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ArgumentError(f"embedder must be an Embedder or the name of a provider, not {self._given!r}.")
         if isinstance(embedder, str):
             provider = embedder
         elif embedder is not None:
@@ -270,6 +279,10 @@ class Memory:
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
         return synchronise(self._place, self._embedder, force=force, progress=progress)
 
+    def _quick_pass(self) -> SyncReport:
+        """A pass on the way to an answer: one of another process is not waited for."""
+        return synchronise(self._place, self._embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
+
     def _reset_store(self) -> None:
         reset = getattr(self._place.store, "reset", None)
         if reset is not None:
@@ -285,15 +298,25 @@ class Memory:
         if not self._settings.enabled:
             error = ErrorInfo("MEMORY_DISABLED", "Memory search is disabled.", "Set enabled = true.")
             return SearchResponse(citations=self._settings.citations.mode, error=error)
+        started = time.monotonic()
         terms = query_terms(request.query)
         blank = nothing_to_search(request, terms, self._settings)
         if blank is not None:
             return blank
         # A workspace that was unmounted must not look like one without notes.
         places.existing_workspace(self._workspace)
-        fresh = self._freshener.check() if self._settings.sync.on_search else Freshness()
+        fresh = self._fresh(request)
+        if request.deadline is not None:
+            left = request.deadline - (time.monotonic() - started)
+            request = replace(request, deadline=max(left, 0.001))
         search = Search(self._surroundings(fresh), request, terms)
         return search.run() if request.explain_path is None else explain_path(search, request.explain_path)
+
+    def _fresh(self, request: SearchRequest) -> Freshness:
+        if not self._settings.sync.on_search:
+            return Freshness()
+        # The other half of the deadline is for the question itself.
+        return self._freshener.check(None if request.deadline is None else request.deadline / 2)
 
     def _check_sources(self, request: SearchRequest) -> None:
         off = sorted((request.sources or frozenset()) - set(self._settings.sources))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
 from clawmark.core.decay import DecayRule, DecaySettings
-from clawmark.core.errors import ConfigError, WorkspaceNotFoundError
+from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundError
 from clawmark.core.ports import Store
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import ExtraPath, FileRules
@@ -88,6 +88,8 @@ def open_store(workspace: Path, store: Store | str | None, settings: Settings, e
         ConfigError: The URL is of no known kind.
     """
     if store is not None and not isinstance(store, str):
+        if not callable(getattr(store, "reading", None)):
+            raise ArgumentError(f"store must be a Store or a URL, not {store!r}.")
         return store
     url = store or settings.store.url
     if not url:
@@ -98,7 +100,11 @@ def open_store(workspace: Path, store: Store | str | None, settings: Settings, e
             code="UNKNOWN_STORE",
             action="Use sqlite:///PATH (four slashes for an absolute path).",
         )
-    return _sqlite(workspace / Path(url.removeprefix(SQLITE_PREFIX)).expanduser())
+    path = workspace / Path(url.removeprefix(SQLITE_PREFIX)).expanduser()
+    if path.suffix == ".md":
+        message = f"The store {url!r} names a Markdown file."
+        raise ConfigError(message, code="BAD_SETTING", action="Name a file such as sqlite:///index.sqlite.")
+    return _sqlite(path)
 
 
 def _sqlite(path: Path) -> Store:
@@ -110,7 +116,8 @@ def _sqlite(path: Path) -> Store:
 def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     """Give the place of the index: in the workspace, or in the user's cache when that is read-only."""
     folder = workspace / INDEX_FOLDER
-    if os.access(folder if folder.is_dir() else workspace, os.W_OK):
+    # A link could have come with a clone and lead anywhere.
+    if not folder.is_symlink() and os.access(folder if folder.is_dir() else workspace, os.W_OK):
         return folder / INDEX_FILE
     name = hashlib.sha256(str(workspace.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE

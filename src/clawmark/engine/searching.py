@@ -185,7 +185,16 @@ class Search:
         hybrid = self._query.hybrid
         limit = candidate_limit(self.max_results, hybrid.candidate_multiplier)
         evidence = gather(reader, query, self._terms.terms, where, limit=limit, text_wanted=hybrid.enabled)
-        return query, evidence
+        unseen = self._without_vector(reader) if query.vector is not None else ()
+        return query, replace(evidence, notices=(*evidence.notices, *unseen))
+
+    def _without_vector(self, reader: Reader) -> tuple[Notice, ...]:
+        counts = reader.counts().values()
+        missing = sum(count["chunks"] - count["vectors"] for count in counts)
+        if not missing:
+            return ()
+        message = f"{missing} passages have no vector yet; they are found by their words only."
+        return (Notice("VECTORS_PENDING", message, "Run `clawmark index`."),)
 
     def _filter(self, reader: Reader) -> Filter:
         request, around = self._request, self._around

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from clawmark.files.names import NOTE_SUFFIX, folder_reason
+from clawmark.files.names import NOTE_SUFFIX, folder_reason, is_memory_path
 from clawmark.files.rules import FileRules, workspace_folder
 
 # Enough to see that somebody expected them to count; a home folder must not be walked whole.
@@ -24,7 +24,7 @@ def stray_notes(rules: FileRules) -> tuple[str, ...]:
             break
         folders[:] = sorted(name for name in folders if folder_reason(name) is None)
         found += [os.path.relpath(os.path.join(folder, name), top) for name in names if name.endswith(NOTE_SUFFIX)]  # noqa: PTH118 - strings, as in the scan
-    return tuple(sorted(found)[:_MOST_NOTES])
+    return tuple(sorted(path for path in found if not is_memory_path(path.replace(os.sep, "/")))[:_MOST_NOTES])
 
 
 def strays_message(rules: FileRules) -> str | None:

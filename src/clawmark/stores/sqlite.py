@@ -23,6 +23,8 @@ from clawmark.stores.sqlite_write import SqliteWriter
 
 # Longer than any transaction of ours; after it the caller is told who is in the way.
 BUSY_TIMEOUT_SECONDS = 10.0
+# The folder in a workspace that holds nothing but what can be made again.
+FOLDER = ".clawmark"
 
 
 class SqliteStore:
@@ -92,8 +94,18 @@ class SqliteStore:
                 db.close()
 
     def reset(self) -> None:
-        """Remove the index file, which can be rebuilt, with its journals."""
+        """Remove the index file, which can be rebuilt, with its journals.
+
+        Raises:
+            StoreError: The file does not look like an index: it may be somebody's work.
+        """
         self.close()
+        if not _may_be_index(self.path):
+            raise StoreError(
+                f"{self.path} is not an index of clawmark and is left alone.",
+                code="INDEX_FOREIGN",
+                action="Name another file in [store] url.",
+            )
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
@@ -118,26 +130,31 @@ class SqliteStore:
         try:
             # SQLite does not wait for others while it changes a new file to WAL.
             with self._lock:
-                self._configure(db, create=create)
+                usable = self._configure(db, create=create)
         except BaseException:
             db.close()
             raise
+        if not usable:
+            db.close()
+            return None
         self._local.db = db
         with self._lock:
             self._connections.append(db)
         return db
 
-    def _configure(self, db: sqlite3.Connection, *, create: bool) -> None:
+    def _configure(self, db: sqlite3.Connection, *, create: bool) -> bool:
+        """Prepare a connection; False when the file is there, but its index is only being made."""
         if create:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             db.execute("PRAGMA journal_mode = WAL")
-            # WAL with NORMAL cannot be corrupted by a crash; the last commits may be
-            # lost with the power, and the files are the truth.
-            db.execute("PRAGMA synchronous = NORMAL")
             prepare(db, self.location)
         elif read_version(db, self.location) == 0:
-            raise StoreCorruptError(f"The index {self.location} is empty.", action="Run `clawmark index --force`.")
+            return False
+        # WAL with NORMAL cannot be corrupted by a crash; the last commits may be lost with
+        # the power, and the files are the truth.
+        db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA temp_store = MEMORY")
+        return True
 
     @contextmanager
     def _translated(self) -> Generator[None]:
@@ -153,6 +170,14 @@ class SqliteStore:
             if not self.is_damaged():
                 raise
             raise translate(sqlite3.DatabaseError("malformed row"), self.location) from error
+
+
+def _may_be_index(path: Path) -> bool:
+    """Tell whether a file is SQLite's, empty, or stands where nothing but an index of ours stands."""
+    if path.parent.name == FOLDER or not path.exists():
+        return True
+    with path.open("rb") as file:
+        return file.read(16) in (b"SQLite format 3\0", b"")
 
 
 def canonical(identity: Mapping[str, Any]) -> str:
@@ -185,7 +210,7 @@ def _make_generation(db: sqlite3.Connection, agent: str, identity: Mapping[str, 
 def _make_folder(folder: Path) -> None:
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == ".clawmark" and not (folder / ".gitignore").exists():
+    if folder.name == FOLDER and not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 

@@ -66,16 +66,19 @@ def embed_pending(
     """
     outcome = EmbeddingOutcome()
     spender = _Spender(embedder, outcome)
-    for page in _pages(store, agent, identity, again=again):
+    while True:
+        before = spender.dimensions
         try:
-            for batch in _batches(page, embedder, cache):
-                vectors = spender.embed(batch.missing)
-                _keep(store, agent, identity, embedder, batch, vectors, cache)
-                progress(len(batch.known) + len(batch.missing))
+            for page in _pages(store, agent, identity, again=again):
+                for batch in _batches(page, embedder, spender.dimensions, cache):
+                    _keep(store, agent, identity, embedder, batch, spender.embed(batch.missing), cache)
+                    progress(len(batch.known) + len(batch.missing))
         except ClawmarkError as error:
             outcome.stopped = error
-            break
-    return outcome
+            return outcome
+        # The first answer may have replaced vectors of another length: those chunks wait again.
+        if spender.dimensions == before or again:
+            return outcome
 
 
 @dataclass
@@ -96,14 +99,22 @@ def _pages(store: Store, agent: str, identity: dict[str, Any], *, again: bool) -
         after = page[-1].id
 
 
-def _batches(page: Sequence[PendingChunk], embedder: Embedder, cache: EmbeddingCache | None) -> Iterator[_Batch]:
-    """Cut a page into batches of the provider's size; equal texts are sent once."""
+def _batches(
+    page: Sequence[PendingChunk], embedder: Embedder, dimensions: int | None, cache: EmbeddingCache | None
+) -> Iterator[_Batch]:
+    """Cut a page into batches of the provider's size; equal texts are sent once.
+
+    While the length of a vector is not known, the first batch is one text, and nothing is
+    taken from the cache: the same model may have been asked for another length before.
+    """
+    if dimensions is None:
+        yield _Batch({}, list(page[:1]), {page[0].embedding_key: [page[0].id]})
+        page = page[1:]
     twins: dict[bytes, list[int]] = {}
     for chunk in page:
         twins.setdefault(chunk.embedding_key, []).append(chunk.id)
-    found = cache.get(embedder.provider, embedder.model, list(twins)) if cache else {}
-    # The same model may have been asked for vectors of another length before.
-    found = {key: vector for key, vector in found.items() if embedder.dimensions in (None, len(vector))}
+    found = cache.get(embedder.provider, embedder.model, list(twins)) if cache and dimensions else {}
+    found = {key: vector for key, vector in found.items() if len(vector) == dimensions}
     known = {number: vector for key, vector in found.items() for number in twins[key]}
     first = {chunk.embedding_key: chunk for chunk in reversed(page) if chunk.embedding_key not in found}
     missing = sorted(first.values(), key=lambda chunk: chunk.id)
@@ -143,6 +154,7 @@ class _Spender:
     def __init__(self, embedder: Embedder, outcome: EmbeddingOutcome) -> None:
         self._embedder = embedder
         self._outcome = outcome
+        self.dimensions = embedder.dimensions
 
     def embed(self, chunks: Sequence[PendingChunk]) -> dict[int, NDArray[Any]]:
         """Give a unit vector per chunk; chunks that cannot be embedded are listed and left out."""
@@ -151,12 +163,21 @@ class _Spender:
         texts = [fitting(chunk.text, self._embedder.max_input_tokens) for chunk in chunks]
         try:
             vectors = checked(self._embedder.embed_documents(texts), len(texts))
+            self._agree(vectors.shape[1])
         except (RateLimitedError, QuotaError):
             raise
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; one bad text must not sink the rest
             return self._halved(chunks, error)
         self._outcome.texts_embedded += len(texts)
         return {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
+
+    def _agree(self, dimensions: int) -> None:
+        """Refuse vectors of another length than the first: they could not be compared."""
+        if self.dimensions is None:
+            self.dimensions = dimensions
+        elif dimensions != self.dimensions:
+            message = f"The answer holds vectors of {dimensions} numbers, where others have {self.dimensions}."
+            raise EmbeddingError(message, code="BAD_EMBEDDING")
 
     def _halved(self, chunks: Sequence[PendingChunk], error: Exception) -> dict[int, NDArray[Any]]:
         if len(chunks) > 1:
@@ -197,7 +218,7 @@ def checked(vectors: Any, count: int) -> NDArray[Any]:
     if matrix.ndim != 2 or matrix.shape[0] != count or matrix.shape[1] == 0:
         raise EmbeddingError(f"{count} texts gave an answer of shape {matrix.shape}.", code="BAD_EMBEDDING")
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    if not np.isfinite(matrix).all() or (norms < 1e-10).any():
+    if not np.isfinite(matrix).all() or not np.isfinite(norms).all() or (norms < 1e-10).any():
         raise EmbeddingError(
             "The answer holds numbers that are not finite, or nothing but zeros.", code="BAD_EMBEDDING"
         )

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from clawmark.core.errors import ClawmarkError, StoreBusyError
+from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
@@ -31,7 +31,7 @@ Progress = Callable[[str, int, int], None]
 _BATCH_FILES = 64
 _BATCH_BYTES = 2_000_000
 # Another process may be embedding a large workspace; it is waited for this long.
-_LOCK_SECONDS = 600.0
+LOCK_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,8 @@ def synchronise(
     *,
     force: bool = False,
     progress: Progress | None = None,
+    wait_seconds: float = LOCK_SECONDS,
+    explicit: bool = True,
 ) -> SyncReport:
     """Run one pass; failures are part of the report, never raised.
 
@@ -139,13 +141,15 @@ def synchronise(
             chunk has no vector. What it raises is reported as the error of the pass.
         force: Read and chunk every file again.
         progress: Told (stage, done, total); stages are "reading" and "embedding".
+        wait_seconds: How long a pass of another process is waited for.
+        explicit: Somebody asked for it, so its time is noted also when nothing changed.
     """
     started = time.perf_counter()
     try:
         # Refuses a workspace that is gone: the lock would make its folder anew, without notes.
         scan_files(place.rules, ())
-        with _one_at_a_time(place.lock_path):
-            report = _Pass(place, embedder, force, progress or _silent).run()
+        with _one_at_a_time(place.lock_path, wait_seconds):
+            report = _Pass(place, embedder, force, progress or _silent, explicit).run()
     except ClawmarkError as error:
         report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
     return replace(report, took_ms=round((time.perf_counter() - started) * 1000, 3))
@@ -155,12 +159,13 @@ class _Pass:
     """One pass over one agent's files: the counts are gathered as it goes."""
 
     def __init__(
-        self, place: Workplace, embedder: Callable[[], Embedder | None], force: bool, progress: Progress
+        self, place: Workplace, embedder: Callable[[], Embedder | None], force: bool, progress: Progress, explicit: bool
     ) -> None:
         self._place = place
         self._embedder = embedder
         self._force = force
         self._progress = progress
+        self._explicit = explicit
         self._identity = place.recipe.identity()
         self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
         self._skipped: list[PathReason] = []
@@ -307,7 +312,7 @@ class _Pass:
 
     def _worth_noting(self, state: Any, facts: dict[str, Any], changes: Changes) -> bool:
         """A pass that changed nothing and failed in nothing new writes nothing."""
-        if state is None or not state.complete or changes or self._force:
+        if self._explicit or state is None or not state.complete or changes:
             return True
         return any(state.facts.get(name) != facts[name] for name in ("error", "failed"))
 
@@ -338,21 +343,27 @@ def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tupl
 
 
 @contextmanager
-def _one_at_a_time(lock_path: Path | None) -> Generator[None]:
+def _one_at_a_time(lock_path: Path | None, seconds: float) -> Generator[None]:
     if lock_path is None:
         yield
         return
     from filelock import FileLock, Timeout  # only who writes pays for it
 
-    lock_path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(lock_path, timeout=seconds)
     try:
-        with FileLock(lock_path, timeout=_LOCK_SECONDS):
-            yield
+        lock_path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
     except Timeout as error:
         raise StoreBusyError(
-            f"Another process has been indexing for {_LOCK_SECONDS:.0f} s (lock {lock_path}).",
-            action="Try again when it has finished.",
+            f"Another process is indexing (lock {lock_path}).", action="Try again when it has finished."
         ) from error
+    except OSError as error:
+        message = f"The index folder {lock_path.parent} cannot be used: {error.strerror or error}."
+        raise StoreError(message, code="INDEX_PERMISSION", action="Check the path and its permissions.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -40,12 +40,18 @@ def make_embedder(provider: str, settings: Any, environ: dict[str, str]) -> Embe
     if provider == NONE:
         return None
     if provider == "local":
-        from clawmark.embedders.local import LocalEmbedder
-
-        return LocalEmbedder()
+        return _local()
     if provider in REMOTE_KEYS:
         raise _remote_unavailable(provider, settings, environ)
     return _plugin(provider, settings)
+
+
+@cache
+def _local() -> Embedder:
+    """Give the one local embedder of the process: its model is 150 MB, and it holds no state."""
+    from clawmark.embedders.local import LocalEmbedder
+
+    return LocalEmbedder()
 
 
 def check_provider(provider: str) -> None:

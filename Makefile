@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 
 .PHONY: demo test lint bench clean
 
-demo: $(STAMP)
+demo: $(VENV)/.demo
 	@CLAWMARK="$(BIN)/clawmark" sh examples/demo.sh
 
 test: $(STAMP)
@@ -24,6 +24,13 @@ bench: $(STAMP)
 
 clean:
 	rm -rf $(VENV) examples/workspace/.clawmark
+
+$(VENV)/.demo: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "clawmark needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

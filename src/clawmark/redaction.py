@@ -84,7 +84,7 @@ _QUOTED_VALUE = rf"""
     |`([^`{_LINE_ENDS}]{{1,400}})`
 """
 _SEPARATOR = r"""
-    ["'*`]{0,3}[ \t]*(?:={1,3}>?|:(?!:)=?|：)[ \t]*+[*_]{0,2}+[ \t]*+
+    ["'*`]{0,3}[ \t\u00a0\u3000]*(?:={1,3}>?|:(?!:)=?|：)[ \t\u00a0\u3000]*+[*_]{0,2}+[ \t\u00a0\u3000]*+
     (?:(?:bearer|basic)[ \t]+)?+(?!\*|["'`]?-----BEGIN)
 """
 # Which keys are secrets: NAME_KEY and its spellings, but not the keys of databases.

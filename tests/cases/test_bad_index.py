@@ -59,10 +59,6 @@ def _header_only(path: Path) -> None:
     os.truncate(path, 100)
 
 
-def _empty(path: Path) -> None:
-    os.truncate(path, 0)
-
-
 def _text_file(path: Path) -> None:
     path.write_text("I am a shopping list.\n" * 100, encoding="utf-8")
 
@@ -86,7 +82,6 @@ _DAMAGES: dict[str, Damage] = {
     "random bytes": _random_bytes,
     "truncated": _truncated,
     "header only": _header_only,
-    "empty": _empty,
     "a text file": _text_file,
     "overwritten": _middle_overwritten,
     "a table lost": _statement("DROP TABLE documents"),
@@ -136,6 +131,17 @@ def _check_repair(memory: Memory, workspace: Path) -> None:
         assert memory.search("word7").results[0].path == "memory/n07.md"
         assert memory.status().state == "fresh"
         assert memory.sync().unchanged == _NOTES
+
+
+def test_an_empty_file_is_no_index_yet_and_is_filled_by_itself(index: Path, workspace: Path, open_memory: Open) -> None:
+    """Nothing is lost in it, so nobody is asked to repair it; another process may just be making it."""
+    os.truncate(index, 0)
+    idle = open_memory(embedder=WordHashEmbedder(), config={"sync": {"on_search": False}})
+    with untouched(workspace):
+        response = idle.search("word7")
+        assert (response.error, [notice.code for notice in response.warnings]) == (None, ["INDEX_MISSING"])
+        assert open_memory(embedder=WordHashEmbedder()).search("word7").results[0].path == "memory/n07.md"
+        assert idle.search("word7").results[0].path == "memory/n07.md"
 
 
 _USED_BY_OTHERS: dict[str, tuple[Damage, str]] = {

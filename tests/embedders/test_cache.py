@@ -99,7 +99,7 @@ def test_the_file_reveals_no_word_and_no_path(note: Note, open_memory: Open, tmp
         embedder=StubEmbedder({"harbour": 0.9}), config={"store": {"url": "sqlite:///../index.sqlite"}}
     )
     assert memory.sync().texts_embedded == 1
-    place = Path(memory.status().cache["path"])  # type: ignore[index]
+    place = Path(memory.status().cache["path"])
     memory.close()
     content = b"".join(file.read_bytes() for file in place.parent.iterdir()).lower()
 

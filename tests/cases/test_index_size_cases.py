@@ -136,7 +136,7 @@ def test_the_command_line_lists_the_bytes_of_each_part(
     """C08: ``status --deep``, in JSON and in text."""
     workspace = workspace_of_tools[0]
 
-    assert ask(workspace, "status", "--deep")["bytesByPart"] == indexed[1].bytes_by_part
+    assert ask(workspace, "status", "--deep")["bytesByPart"] == indexed[1].to_dict()["bytesByPart"]
     assert "full_text" in run(workspace, "status", "--deep").stdout
 
 

@@ -30,6 +30,7 @@ $(VENV)/.demo: pyproject.toml
 		{ echo "clawmark needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(STAMP): pyproject.toml
@@ -38,4 +39,5 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(BIN)/python -m compileall -q src
 	@touch $@

@@ -24,6 +24,8 @@ from typing import Any
 
 import daily_notes
 
+import clawmark
+
 PLACES = 6
 ANSWERABLE = ("fact", "rare_id", "paraphrase", "chinese")
 
@@ -35,6 +37,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    # An installed package has its bytecode beside it; an editable one may not.
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(Path(clawmark.__file__).parent)], check=True)
     with tempfile.TemporaryDirectory(prefix="clawmark-daily-") as scratch:
         os.environ["CLAWMARK_HOME"] = str(Path(scratch) / "home")
         workspace = Path(scratch) / "ws"

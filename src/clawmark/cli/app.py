@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -14,11 +13,10 @@ from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.config import describe
+from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
 from clawmark.core.rendering import read_text
 from clawmark.engine.memory import Memory
-
-_LOG = logging.getLogger(__name__)
 
 
 def run() -> None:
@@ -32,7 +30,7 @@ def run() -> None:
         error.show()
         code = error.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost frame: a mistake of ours is still one line
-        _LOG.exception("a command failed")
+        logger(__name__).exception("a command failed")
         click.echo(f"error: {type(error).__name__}: {error}", err=True)
         code = FAILED
     sys.exit(code)

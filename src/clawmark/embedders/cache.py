@@ -7,7 +7,6 @@ text, so the file reveals no text and no path.
 from __future__ import annotations
 
 import hashlib
-import logging
 import sqlite3
 import threading
 import time
@@ -16,11 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from clawmark.core.log import logger
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _T = TypeVar("_T")
-_LOG = logging.getLogger(__name__)
 
 # 50,000 vectors of 512 dimensions are 100 MB; the cap of the re-implemented system.
 DEFAULT_MAX_ENTRIES = 50_000
@@ -80,7 +80,7 @@ class EmbeddingCache:
                 return action(self._open())
             except (sqlite3.Error, OSError) as error:
                 # A cache is a convenience: without it texts are embedded again.
-                _LOG.warning("The embedding cache %s cannot be used: %s", self.path, error)
+                logger(__name__).warning("The embedding cache %s cannot be used: %s", self.path, error)
                 self._broken = True
                 with suppress(sqlite3.Error):
                     if self._db is not None:

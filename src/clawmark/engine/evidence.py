@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.errors import StoreError
+from clawmark.core.log import logger
 from clawmark.core.model import Mode, Notice
 from clawmark.core.ports import Candidate, Filter, Reader
 from clawmark.core.scoring import bm25, query_idf
@@ -16,7 +16,6 @@ from clawmark.engine.legs import QueryVector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LOG = logging.getLogger(__name__)
 
 # A question of hundreds of words is asked by its rarest ones: the cost stays bounded.
 MOST_TERMS = 64
@@ -106,7 +105,7 @@ def _ask_text(
     try:
         return _TextLeg(True, reader.text_candidates(terms, where, limit))
     except StoreError as error:
-        _LOG.warning("full-text search failed: %s", error)
+        logger(__name__).warning("full-text search failed: %s", error)
         reason = f"Full-text search failed ({error.message})"
         if not alone:
             notice = Notice(

@@ -6,13 +6,13 @@ costs a search its deadline at most, never its answer.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.errors import ClawmarkError
+from clawmark.core.log import logger
 from clawmark.core.model import Notice
 from clawmark.core.ports import Embedder
 from clawmark.sync import same_space
@@ -21,7 +21,6 @@ from clawmark.sync.embedding import checked, fitting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LOG = logging.getLogger(__name__)
 
 # What a model is asked to take is estimated on the safe side for a question: two bytes
 # to a token is denser than any ordinary text.
@@ -84,7 +83,7 @@ class QueryEmbedding:
         except ClawmarkError as error:
             self._outcome = QueryVector(None, None, error.message, (Notice(error.code, error.message, error.action),))
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; the text leg still answers
-            _LOG.debug("embedding the question failed", exc_info=error)
+            logger(__name__).debug("embedding the question failed", exc_info=error)
             reason = f"vector leg failed: {error or type(error).__name__}"
             self._outcome = QueryVector(None, None, reason, (Notice("QUERY_EMBEDDING_FAILED", reason),))
 

@@ -5,7 +5,6 @@ Every finished batch is kept: what a killed process had embedded is not embedded
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clawmark.core.chunking import WEIGHT_PER_TOKEN, weigh
 from clawmark.core.errors import ClawmarkError, EmbeddingError, InputTooLongError, QuotaError, RateLimitedError
 from clawmark.core.graphemes import safe_cut
+from clawmark.core.log import logger
 from clawmark.core.model import PathReason
 from clawmark.core.ports import Embedder, PendingChunk, Store
 from clawmark.embedders.cache import EmbeddingCache
@@ -20,7 +20,6 @@ from clawmark.embedders.cache import EmbeddingCache
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LOG = logging.getLogger(__name__)
 
 # Pending chunks read at a time: bounds memory, and fills several batches.
 _PAGE = 512
@@ -188,7 +187,7 @@ class _Spender:
         if isinstance(error, InputTooLongError) and half > 0:
             # The beginning of a text is the best single vector for it that the model can give.
             return self.embed([PendingChunk(chunk.id, chunk.path, chunk.embedding_key, chunk.text[:half])])
-        _LOG.debug("embedding %s failed", chunk.path, exc_info=error)
+        logger(__name__).debug("embedding %s failed", chunk.path, exc_info=error)
         reason = f"embedding failed: {error or type(error).__name__}"
         self._outcome.failed.append(PathReason(chunk.path, reason))
         return {}

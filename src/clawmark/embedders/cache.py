@@ -6,7 +6,6 @@ text, so the file reveals no text and no path.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 import threading
 import time
@@ -15,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from clawmark.core.digest import content_key
 from clawmark.core.log import logger
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class EmbeddingCache:
 
 
 def _full_key(provider: str, model: str, key: bytes) -> bytes:
-    return hashlib.blake2b(f"{provider}\0{model}\0".encode() + key, digest_size=16).digest()
+    return content_key(f"{provider}\0{model}\0".encode() + key)
 
 
 def _size(db: sqlite3.Connection) -> tuple[int, int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from clawmark.core.errors import ConfigError, EmbeddingError
@@ -92,6 +91,8 @@ def _entry_point(provider: str) -> Any:
         if entry.name == provider:
             return entry
     names = sorted({"local", NONE, *REMOTE_KEYS, *(entry.name for entry in found)})
+    import difflib
+
     near = difflib.get_close_matches(provider, names, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise ConfigError(
@@ -103,7 +104,7 @@ def _entry_point(provider: str) -> Any:
 
 @cache
 def _maps() -> dict[str, CosineMap]:
-    text = resources.files("clawmark.embedders").joinpath("cosine_maps.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("cosine_maps.json").read_text(encoding="utf-8")
     return {
         name: CosineMap(tuple((float(x), float(y)) for x, y in entry["points"]), entry["source"])
         for name, entry in json.loads(text).items()

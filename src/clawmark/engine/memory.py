@@ -23,11 +23,8 @@ from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_e
 from clawmark.engine import places
 from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
 from clawmark.engine.disk import Disk
-from clawmark.engine.explaining import explain_path
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
-from clawmark.engine.statusing import status_of
-from clawmark.engine.transcripts import SESSIONS_PREFIX, read_transcript
 from clawmark.files import matcher, read_window, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
@@ -234,7 +231,9 @@ class Memory:
             if value is None or whole_number(name, value, least=1) is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise ArgumentError(f"{name} must be a whole number of at least 1, not None.")
         window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
-        if path.startswith(SESSIONS_PREFIX):
+        if path.startswith("sessions/"):
+            from clawmark.engine.transcripts import read_transcript
+
             masked = self._settings.sessions.redact
             return read_transcript(self._place.rules, path, masked=masked, **window)
         return read_window(self._place.rules, path, **window)
@@ -245,6 +244,8 @@ class Memory:
         Args:
             deep: Also measure the parts of the index.
         """
+        from clawmark.engine.statusing import status_of
+
         provider = None if self._provider == NONE else self._provider
         cache = self._cache.stats() if self._cache else None
         return status_of(self._place, provider=provider, deep=deep, cache=cache)
@@ -310,7 +311,11 @@ class Memory:
             left = request.deadline - (time.monotonic() - started)
             request = replace(request, deadline=max(left, 0.001))
         search = Search(self._surroundings(fresh), request, terms)
-        return search.run() if request.explain_path is None else explain_path(search, request.explain_path)
+        if request.explain_path is None:
+            return search.run()
+        from clawmark.engine.explaining import explain_path
+
+        return explain_path(search, request.explain_path)
 
     def _fresh(self, request: SearchRequest) -> Freshness:
         if not self._settings.sync.on_search:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
 from clawmark.core.decay import DecayRule, DecaySettings
+from clawmark.core.digest import content_hash
 from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundError
 from clawmark.core.ports import Store
 from clawmark.embedders.cache import EmbeddingCache
@@ -119,7 +119,7 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     # A link could have come with a clone and lead anywhere.
     if not folder.is_symlink() and os.access(folder if folder.is_dir() else workspace, os.W_OK):
         return folder / INDEX_FILE
-    name = hashlib.sha256(str(workspace.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from clawmark.config import Settings
 from clawmark.core.decay import Decay, DecaySettings, decay_date_of, decay_of, settings_warning
-from clawmark.core.diversity import rerank_for_diversity
 from clawmark.core.errors import StoreError
 from clawmark.core.model import ErrorInfo, Explanation, Fallback, Mode, Notice, SearchResponse, SearchResult
 from clawmark.core.ports import Candidate, Embedder, Filter, Reader, Store
@@ -265,6 +264,8 @@ class Search:
         mmr = self._query.hybrid.mmr
         if not mmr.enabled:
             return ordered
+        from clawmark.core.diversity import rerank_for_diversity
+
         head = ordered[:DIVERSE_PLACES]
         texts = reader.texts([item.candidate.id for item in head])
         reranked = rerank_for_diversity(

@@ -40,13 +40,16 @@ def _status(
     space: dict[str, Any] = (state.facts.get("space") if state else None) or {}
     chunks = sum(count["chunks"] for count in counts.values())
     vectors = sum(count["vectors"] for count in counts.values())
-    unembedded = chunks - vectors if provider else 0
+    foreign = bool(provider and space and space["provider"] != provider)
+    unembedded = (chunks if foreign else chunks - vectors) if provider else 0
     failed = _failed(state, scan)
     pending = len(changes.fresh) + len(changes.touched) + unembedded
     condition, reason = _condition(state, changes, unembedded, failed)
+    if condition == "fresh" and state is not None and dict(state.identity) != place.recipe.identity():
+        condition, reason = "pending", "the settings that make chunks have changed; the next sync builds a new index"
     if not scan.files and reason is None:
         reason = strays_message(place.rules)
-    mode: Mode = "hybrid" if provider and vectors else "keyword"
+    mode: Mode = "hybrid" if provider and vectors and not foreign else "keyword"
     return Status(
         state=condition,
         reason=reason,

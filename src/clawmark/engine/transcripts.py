@@ -6,8 +6,6 @@ from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
 from clawmark.files import FileRules, nearest_names, read_bytes, scan_files, window_of
 
-SESSIONS_PREFIX = "sessions/"
-
 
 def read_transcript(
     rules: FileRules, path: str, *, masked: bool, from_line: int, lines: int, max_chars: int, cursor: str | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import hashlib
 import io
 import os
 import struct
@@ -11,6 +10,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from clawmark.core.digest import content_hash, content_key
 from clawmark.core.errors import ArgumentError
 from clawmark.core.model import ReadResult
 from clawmark.files.names import error_text, nearest_names
@@ -111,7 +111,7 @@ def window_of(
         max_chars: Budget.
         cursor: Valid while the text is the same.
     """
-    digest = hashlib.sha256(content).hexdigest()
+    digest = content_hash(content)
     source = _Source(io.BytesIO(content), f"{stored}\0{digest}", digest, content.count(b"\n") + 1)
     return _window_of(stored, source, from_line, lines=lines, max_chars=max_chars, cursor=cursor)
 
@@ -145,7 +145,7 @@ def _source_of(handle: BinaryIO, state: os.stat_result, stored: str, max_bytes: 
     content = handle.read(state.st_size)
     text = content.removeprefix(BYTE_ORDER_MARK)
     total = text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
-    return _Source(io.BytesIO(content), mark, hashlib.sha256(content).hexdigest(), total)
+    return _Source(io.BytesIO(content), mark, content_hash(content), total)
 
 
 def _result(stored: str, source: _Source, window: Window, from_line: int) -> ReadResult:
@@ -179,7 +179,7 @@ def _position(cursor: str, mark: str, stored: str) -> tuple[int, int]:
 
 
 def _seal(line: int, offset: int, mark: str) -> bytes:
-    return hashlib.sha256(f"{line}\0{offset}\0{mark}".encode()).digest()[:8]
+    return content_key(f"{line}\0{offset}\0{mark}".encode())[:8]
 
 
 def _bad_cursor(cursor: str, reason: str) -> ArgumentError:

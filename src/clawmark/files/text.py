@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Generator
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from clawmark.core.digest import content_hash
 from clawmark.core.errors import ClawmarkError
 from clawmark.files.found import FoundFile
 from clawmark.files.names import error_text, kind_of
@@ -94,7 +94,7 @@ def read_note(file: FoundFile, *, follow_links: bool = False) -> NoteText:
     """
     raw = read_bytes(file, follow_links=follow_links)
     text = _text_of(raw.data, file.path)
-    return NoteText(text, hashlib.sha256(raw.data).hexdigest(), raw.size, raw.mtime_ns)
+    return NoteText(text, content_hash(raw.data), raw.size, raw.mtime_ns)
 
 
 def read_bytes(file: FoundFile, *, follow_links: bool = False) -> FileBytes:

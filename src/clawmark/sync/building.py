@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
+from clawmark.core.digest import content_hash, content_key
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_bytes, read_note
@@ -87,7 +87,7 @@ def _build_session(found: FoundFile, recipe: Recipe) -> Built:
     document = Document(
         source=found.source,
         path=found.path,
-        hash=hashlib.sha256(raw.data).hexdigest(),
+        hash=content_hash(raw.data),
         size=raw.size,
         mtime_ns=raw.mtime_ns,
         time_ms=_milliseconds(session.ended or session.started),
@@ -154,7 +154,7 @@ def _row(text: str, span: Chunk, terms: list[str], borders: list[int]) -> ChunkR
         context=span.context,
         terms=tuple(own),
         singles=text_singles(part),
-        embedding_key=hashlib.blake2b(embedding_text(span.context, part).encode(), digest_size=16).digest(),
+        embedding_key=content_key(embedding_text(span.context, part).encode()),
     )
 
 

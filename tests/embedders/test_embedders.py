@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 from clawmark.core.errors import ConfigError, EmbeddingError
 from clawmark.core.ports import Embedder
+from clawmark.embedders.gate import GatedEmbedder
 from clawmark.embedders.local import LocalEmbedder
 from clawmark.embedders.registry import cosine_map, make_embedder
+from clawmark.sync.embedding import checked
 from clawmark.testing import EmbedderContract
 from stub import StubEmbedder, WordHashEmbedder
 
@@ -107,3 +110,31 @@ def test_the_map_of_a_known_embedder_rises_and_one_of_an_unknown_is_the_identity
     assert scores == sorted(scores)
     assert (min(scores) >= 0.0, max(scores) <= 1.0) == (True, True)
     assert [cosine_map("nobody", "nothing")(cosine) for cosine in (-0.5, 0.25, 1.0)] == [0.0, 0.25, 1.0]
+
+
+def test_an_embedder_is_not_entered_more_often_at_once_than_it_declares() -> None:
+    """P11: calls are counted inside; a barrier lets a second one in only if the gate does."""
+    inside, most = 0, 0
+    lock = threading.Lock()
+
+    def enter(text: str) -> None:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        for _ in range(1000):
+            text.upper()
+        with lock:
+            inside -= 1
+
+    gated = GatedEmbedder(StubEmbedder(on_query=enter))
+    with ThreadPoolExecutor(8) as pool:
+        vectors = list(pool.map(gated.embed_query, ["a"] * 64))
+
+    assert most == 1
+    assert len(vectors) == 64
+
+
+def test_vectors_too_long_to_measure_are_refused() -> None:
+    with pytest.raises(EmbeddingError):
+        checked(np.full((1, 4), 1e30, dtype=np.float32), 1)

@@ -14,11 +14,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from clawmark.config import LoadedSettings, load_settings
-from clawmark.core.errors import ArgumentError, StoreCorruptError
+from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
 from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
+from clawmark.embedders.gate import GatedEmbedder
 from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
 from clawmark.engine import places
 from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
@@ -123,12 +124,10 @@ class Memory:
             What was done; failures are listed in it, not raised.
         """
         self._freshener.wait()
-        if force and getattr(self._place.store, "is_damaged", bool)():
-            self._reset_store()
-        report = self._pass(force=force, progress=progress)
-        if force and report.error is not None and report.error.code == StoreCorruptError.default_code:
-            self._reset_store()
-            report = self._pass(force=force, progress=progress)
+        try:
+            report = self._forced(progress) if force else self._pass(progress=progress)
+        except StoreError as error:
+            report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
         self._freshener.forget_check()
         return report
 
@@ -271,14 +270,25 @@ class Memory:
 
     def _embedder(self) -> Embedder | None:
         with self._embedder_lock:
-            return self._given or self._made_embedder
+            return self._gated_embedder
 
     @cached_property
-    def _made_embedder(self) -> Embedder | None:
-        return make_embedder(self._provider, self._settings.embedding, self._environ)
+    def _gated_embedder(self) -> Embedder | None:
+        made = self._given or make_embedder(self._provider, self._settings.embedding, self._environ)
+        return None if made is None else GatedEmbedder(made)
 
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
         return synchronise(self._place, self._embedder, force=force, progress=progress)
+
+    def _forced(self, progress: Progress | None) -> SyncReport:
+        """Read every file again, into a new index when the old one is damaged."""
+        if getattr(self._place.store, "is_damaged", bool)():
+            self._reset_store()
+        report = self._pass(force=True, progress=progress)
+        if report.error is not None and report.error.code == StoreCorruptError.default_code:
+            self._reset_store()
+            report = self._pass(force=True, progress=progress)
+        return report
 
     def _quick_pass(self) -> SyncReport:
         """A pass on the way to an answer: one of another process is not waited for."""

@@ -216,7 +216,8 @@ def checked(vectors: Any, count: int) -> NDArray[Any]:
     matrix = np.asarray(vectors, dtype=np.float32)
     if matrix.ndim != 2 or matrix.shape[0] != count or matrix.shape[1] == 0:
         raise EmbeddingError(f"{count} texts gave an answer of shape {matrix.shape}.", code="BAD_EMBEDDING")
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.isfinite(matrix).all() or not np.isfinite(norms).all() or (norms < 1e-10).any():
         raise EmbeddingError(
             "The answer holds numbers that are not finite, or nothing but zeros.", code="BAD_EMBEDDING"

@@ -9,7 +9,16 @@ import pytest
 
 from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import PathReason
-from clawmark.files import ExtraPath, FileRules, Scan, UnreadableNote, read_note, read_window, resolve_note, scan_files
+from clawmark.files import (
+    ExtraPath,
+    FileRules,
+    Scan,
+    UnreadableNoteError,
+    read_note,
+    read_window,
+    resolve_note,
+    scan_files,
+)
 
 WriteNote = Callable[..., Path]
 NOT_FOLLOWED = "symbolic link (links are not followed)"
@@ -221,5 +230,5 @@ def test_a_note_that_became_a_link_after_the_scan_is_not_opened(ws: Path, note: 
     place.unlink()
     place.symlink_to(secret)
 
-    with pytest.raises(UnreadableNote, match="ELOOP"):
+    with pytest.raises(UnreadableNoteError, match="ELOOP"):
         read_note(file)

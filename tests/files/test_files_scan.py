@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_listed_is_named_and_hides_what_it_holds(ws: Pat
 _AS_NOBODY = """
 import json, os, sys
 from pathlib import Path
-from clawmark.files import ExtraPath, FileRules, UnreadableNote, read_note, resolve_note, scan_files
+from clawmark.files import ExtraPath, FileRules, UnreadableNoteError, read_note, resolve_note, scan_files
 if os.geteuid() == 0:
     os.setuid(65534)
 rules = FileRules(Path(sys.argv[1]), extra_paths=(ExtraPath("locked/extra"),), session_paths=("locked/sessions",))
@@ -262,7 +262,7 @@ scan = scan_files(rules, ("memory", "sessions"))
 def reason_of(call):
     try:
         call()
-    except UnreadableNote as error:
+    except UnreadableNoteError as error:
         return error.reason
 (secret,) = [file for file in scan.files if file.path == "memory/secret.md"]
 print(json.dumps({

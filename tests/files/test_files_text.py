@@ -12,11 +12,11 @@ import pytest
 
 from clawmark.core.errors import ClawmarkError
 from clawmark.files import (
-    ChangedWhileReading,
+    ChangedWhileReadingError,
     FileRules,
     FoundFile,
     NoteText,
-    UnreadableNote,
+    UnreadableNoteError,
     read_note,
     scan_files,
 )
@@ -64,7 +64,7 @@ def test_windows_line_ends_are_newlines_and_no_line_number_moves(ws: Path, note:
     ],
 )
 def test_what_is_no_text_is_refused_with_the_place(ws: Path, note: WriteNote, content: bytes, reason: str) -> None:
-    with pytest.raises(UnreadableNote) as caught:
+    with pytest.raises(UnreadableNoteError) as caught:
         read(ws, note, content)
 
     error = caught.value
@@ -78,7 +78,7 @@ def test_a_note_that_vanished_after_the_scan_is_unreadable(ws: Path, note: Write
     file = found(ws)
     place.unlink()
 
-    with pytest.raises(UnreadableNote, match="ENOENT"):
+    with pytest.raises(UnreadableNoteError, match="ENOENT"):
         read_note(file)
 
 
@@ -92,7 +92,7 @@ def test_a_note_that_became_something_else_is_refused_at_once(ws: Path, note: Wr
     else:
         place.mkdir()
 
-    with pytest.raises(UnreadableNote, match=rf"memory/a\.md .*not a regular file \({kind}\)"):
+    with pytest.raises(UnreadableNoteError, match=rf"memory/a\.md .*not a regular file \({kind}\)"):
         read_note(file)
 
 
@@ -119,7 +119,7 @@ def test_a_note_that_is_written_to_while_it_is_read_is_said_to_move(ws: Path, no
     writer = threading.Thread(target=keep_writing)
     writer.start()
     try:
-        with pytest.raises(ChangedWhileReading, match="changed while it was read"):
+        with pytest.raises(ChangedWhileReadingError, match="changed while it was read"):
             read_until_it_moves(file)
     finally:
         seen.set()
@@ -131,7 +131,7 @@ def read_until_it_moves(file: FoundFile) -> None:
     for _ in range(1_000):
         try:
             read_note(file)
-        except ChangedWhileReading:
+        except ChangedWhileReadingError:
             raise
-        except UnreadableNote as error:
+        except UnreadableNoteError as error:
             assert "NUL" in error.reason  # noqa: PT017 - the other outcome of the race

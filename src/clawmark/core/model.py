@@ -52,6 +52,7 @@ def to_wire(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True)
 class Wire:
     """Base of the public values: gives each its wire shape."""
 
@@ -59,7 +60,7 @@ class Wire:
         """Give the wire shape: the fields in camelCase, nested values likewise."""
         kind = type(self).__name__
         shape: dict[str, Any] = {}
-        for field in fields(self):  # type: ignore[arg-type]
+        for field in fields(self):
             value = getattr(self, field.name)
             if value is None and (kind, field.name) in _OPTIONAL_ON_WIRE:
                 continue

@@ -31,17 +31,34 @@ class Embedder(Protocol):
     """
 
     @property
-    def provider(self) -> str: ...  # noqa: D102 - described in the class
+    def provider(self) -> str:
+        """Name of the provider."""
+        ...
+
     @property
-    def model(self) -> str: ...  # noqa: D102
+    def model(self) -> str:
+        """Name of the model."""
+        ...
+
     @property
-    def dimensions(self) -> int | None: ...  # noqa: D102
+    def dimensions(self) -> int | None:
+        """Length of a vector; None until the first answer."""
+        ...
+
     @property
-    def max_input_tokens(self) -> int: ...  # noqa: D102
+    def max_input_tokens(self) -> int:
+        """Longest text that the model takes."""
+        ...
+
     @property
-    def max_batch_items(self) -> int: ...  # noqa: D102
+    def max_batch_items(self) -> int:
+        """Most texts in one call."""
+        ...
+
     @property
-    def concurrency(self) -> int: ...  # noqa: D102
+    def concurrency(self) -> int:
+        """Calls that may run at the same time."""
+        ...
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[Any]:
         """Embed passages: (texts, dimensions) float32, rows in order, any length.

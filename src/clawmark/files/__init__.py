@@ -11,10 +11,10 @@ from clawmark.files.rules import MAX_SESSION_BYTES, ExtraPath, FileRules, Source
 from clawmark.files.scan import scan_files
 from clawmark.files.stray import STRAYS_ACTION, strays_message
 from clawmark.files.text import (
-    ChangedWhileReading,
+    ChangedWhileReadingError,
     FileBytes,
     NoteText,
-    UnreadableNote,
+    UnreadableNoteError,
     modified_ns,
     read_bytes,
     read_note,
@@ -24,7 +24,7 @@ __all__ = [
     "IGNORE_FILE",
     "MAX_SESSION_BYTES",
     "STRAYS_ACTION",
-    "ChangedWhileReading",
+    "ChangedWhileReadingError",
     "ExtraPath",
     "FileBytes",
     "FileRules",
@@ -32,7 +32,7 @@ __all__ = [
     "NoteText",
     "Scan",
     "Source",
-    "UnreadableNote",
+    "UnreadableNoteError",
     "find_workspace",
     "is_memory_path",
     "locate",

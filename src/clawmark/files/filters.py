@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from clawmark.core.errors import ConfigError
 from clawmark.files.names import error_text
 from clawmark.files.rules import FileRules, workspace_folder
-from clawmark.files.text import UnreadableNote, open_regular
+from clawmark.files.text import UnreadableNoteError, open_regular
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -99,7 +99,7 @@ def _ignore_lines(rules: FileRules) -> tuple[str, ...]:
         return ()
     except OSError as error:
         raise _unusable(error_text(error)) from error
-    except UnreadableNote as error:
+    except UnreadableNoteError as error:
         raise _unusable(error.reason) from error
     if len(content) > _MAX_IGNORE_BYTES:
         raise _unusable(f"larger than {_MAX_IGNORE_BYTES:,} bytes")

@@ -25,7 +25,7 @@ from clawmark.files.rules import (
     stored_path,
     workspace_folder,
 )
-from clawmark.files.text import UnreadableNote
+from clawmark.files.text import UnreadableNoteError
 
 # No file of that name can exist.
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
@@ -72,7 +72,7 @@ def resolve_note(rules: FileRules, path: str) -> Path:
             leads outside the memory files, has no ``.md``, is kept out by a setting
             or by a hidden name, passes a link although links are not followed, or
             is no regular file.
-        UnreadableNote: If the operating system refuses to look.
+        UnreadableNoteError: If the operating system refuses to look.
 
     Source:
         recall-spec 1.4, newest version.
@@ -119,7 +119,7 @@ def allowed_place(rules: FileRules, path: str) -> Place:
     except OSError as error:
         if error.errno in _ABSENT:
             return Place(stored, Path(absolute), exists=False)
-        raise UnreadableNote(error_text(error), path=printable(stored)) from error
+        raise UnreadableNoteError(error_text(error), path=printable(stored)) from error
     if not stat.S_ISREG(mode):
         raise _refused(path, f"not a regular file ({kind_of(mode)})")
     return Place(stored, Path(target), exists=True)

@@ -17,7 +17,7 @@ from clawmark.files.names import error_text, nearest_names
 from clawmark.files.paths import Place, allowed_place
 from clawmark.files.rules import FileRules
 from clawmark.files.scan import scan_files
-from clawmark.files.text import BYTE_ORDER_MARK, UnreadableNote, open_regular
+from clawmark.files.text import BYTE_ORDER_MARK, UnreadableNoteError, open_regular
 from clawmark.files.window import Window, seek_line, take_lines
 
 _CURSOR = struct.Struct(">QQ8s")
@@ -74,7 +74,7 @@ def read_window(
         ArgumentError: If a number is too small, or the cursor is of another file or
             of an earlier state of this one.
         PathNotAllowedError: As for ``resolve_note``.
-        UnreadableNote: If the operating system refuses.
+        UnreadableNoteError: If the operating system refuses.
 
     Source:
         recall-spec 1.4, newest version; without the paging notice in the text.
@@ -87,7 +87,7 @@ def read_window(
     except FileNotFoundError:
         pass  # deleted since it was looked at
     except OSError as error:
-        raise UnreadableNote(error_text(error), path=place.stored) from error
+        raise UnreadableNoteError(error_text(error), path=place.stored) from error
     near = nearest_names(place.stored, (file.path for file in scan_files(rules).files))
     return ReadResult("not_found", place.stored, from_line=from_line, suggestions=near)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from clawmark.files.names import NOTE_SUFFIX, folder_reason, is_memory_path
 from clawmark.files.rules import FileRules, workspace_folder
@@ -23,7 +24,8 @@ def stray_notes(rules: FileRules) -> tuple[str, ...]:
         if visited >= _MOST_FOLDERS or len(found) >= _MOST_NOTES:
             break
         folders[:] = sorted(name for name in folders if folder_reason(name) is None)
-        found += [os.path.relpath(os.path.join(folder, name), top) for name in names if name.endswith(NOTE_SUFFIX)]  # noqa: PTH118 - strings, as in the scan
+        notes = [Path(folder, name) for name in names if name.endswith(NOTE_SUFFIX)]
+        found += [note.relative_to(top).as_posix() for note in notes]
     return tuple(sorted(path for path in found if not is_memory_path(path.replace(os.sep, "/")))[:_MOST_NOTES])
 
 

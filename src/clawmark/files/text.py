@@ -21,7 +21,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class UnreadableNote(ClawmarkError):  # noqa: N818 - the name is agreed with the rooms that catch it
+class UnreadableNoteError(ClawmarkError):
     """A note cannot be read as text; the others can.
 
     Attributes:
@@ -40,7 +40,7 @@ class UnreadableNote(ClawmarkError):  # noqa: N818 - the name is agreed with the
         self.lasting = lasting
 
 
-class ChangedWhileReading(UnreadableNote):
+class ChangedWhileReadingError(UnreadableNoteError):
     """A note was written to while it was read; the next sync will find it at rest."""
 
 
@@ -88,9 +88,9 @@ def read_note(file: FoundFile, *, follow_links: bool = False) -> NoteText:
             followed links need it not: a scan gives their targets.
 
     Raises:
-        UnreadableNote: If it is no UTF-8, contains NUL, is gone, may not be read,
+        UnreadableNoteError: If it is no UTF-8, contains NUL, is gone, may not be read,
             or is no regular file any more.
-        ChangedWhileReading: If it changed under the reader.
+        ChangedWhileReadingError: If it changed under the reader.
     """
     raw = read_bytes(file, follow_links=follow_links)
     text = _text_of(raw.data, file.path)
@@ -101,19 +101,19 @@ def read_bytes(file: FoundFile, *, follow_links: bool = False) -> FileBytes:
     """Read all bytes of a file that a scan found, such as a transcript.
 
     Raises:
-        UnreadableNote: If it is gone, may not be read, or is no regular file any more.
-        ChangedWhileReading: If it changed under the reader.
+        UnreadableNoteError: If it is gone, may not be read, or is no regular file any more.
+        ChangedWhileReadingError: If it changed under the reader.
     """
     try:
         with open_regular(file.absolute, follow_links=follow_links) as (handle, before):
             content = _read_all(handle.fileno(), before.st_size)
             after = os.fstat(handle.fileno())
     except OSError as error:
-        raise UnreadableNote(error_text(error), path=file.path) from error
-    except UnreadableNote as error:
-        raise UnreadableNote(error.reason, path=file.path) from error
+        raise UnreadableNoteError(error_text(error), path=file.path) from error
+    except UnreadableNoteError as error:
+        raise UnreadableNoteError(error.reason, path=file.path) from error
     if len(content) != before.st_size or _state(after) != _state(before):
-        raise ChangedWhileReading("it changed while it was read", path=file.path, action="Sync again.")
+        raise ChangedWhileReadingError("it changed while it was read", path=file.path, action="Sync again.")
     return FileBytes(content, before.st_size, modified_ns(before))
 
 
@@ -136,13 +136,13 @@ def open_regular(path: Path, *, follow_links: bool = False) -> Generator[tuple[B
         The open file and its state at that moment.
 
     Raises:
-        UnreadableNote: If it is a FIFO, a device or anything else.
+        UnreadableNoteError: If it is a FIFO, a device or anything else.
     """
     descriptor = os.open(path, _FLAGS | (0 if follow_links else _NO_FOLLOW))
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
-            raise UnreadableNote(f"not a regular file ({kind_of(state.st_mode)})")
+            raise UnreadableNoteError(f"not a regular file ({kind_of(state.st_mode)})")
         with os.fdopen(descriptor, "rb", buffering=1 << 16, closefd=False) as handle:
             yield handle, state
     finally:
@@ -163,7 +163,7 @@ def _text_of(content: bytes, path: str) -> str:
         text = content.decode()
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 (byte 0x{content[error.start]:02x} at offset {error.start})"
-        raise UnreadableNote(reason, path=path, action="Save the file as UTF-8.", lasting=True) from error
+        raise UnreadableNoteError(reason, path=path, action="Save the file as UTF-8.", lasting=True) from error
     if (offset := content.find(b"\0")) >= 0:
-        raise UnreadableNote(f"not text (NUL byte at offset {offset})", path=path, lasting=True)
+        raise UnreadableNoteError(f"not text (NUL byte at offset {offset})", path=path, lasting=True)
     return text.removeprefix("\ufeff").replace("\r\n", "\n")

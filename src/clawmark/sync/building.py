@@ -62,7 +62,7 @@ def build(found: FoundFile, recipe: Recipe) -> Built:
     """Read a file and make its document.
 
     Raises:
-        UnreadableNote: The file cannot be read, or is no text.
+        UnreadableNoteError: The file cannot be read, or is no text.
     """
     if found.source == "sessions":
         return _build_session(found, recipe)

@@ -20,7 +20,7 @@ from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
-from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNote, scan_files
+from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
 from clawmark.sync.building import Built, Recipe, build
 from clawmark.sync.embedding import EmbeddingOutcome, embed_pending
 
@@ -216,7 +216,7 @@ class _Pass:
     def _read(self, found: FoundFile) -> Built | None:
         try:
             return build(found, self._place.recipe)
-        except UnreadableNote as error:
+        except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
             self._failed.append(PathReason(found.path, error.reason))

@@ -12,6 +12,7 @@ from clawmark.core.model import (
     ReadResult,
     SearchResponse,
     SearchResult,
+    SessionOrigin,
     Status,
     SyncReport,
 )
@@ -34,8 +35,17 @@ def result_lines(place: int, result: SearchResult) -> Iterator[str]:
     stale = "  (changed since it was indexed)" if result.stale else ""
     yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}"
     yield f"   why: {reason(result.explanation)}"
+    if result.session is not None:
+        yield f"   said: {said(result.session)}"
     for line in result.snippet.splitlines():
         yield f"   | {line}"
+
+
+def said(session: SessionOrigin) -> str:
+    """Say in one line who said something, when, and in which conversation."""
+    when = "" if session.time is None else f", {session.time:%Y-%m-%d %H:%M} UTC"
+    kind = "" if session.kind in {"interactive", "unknown"} else f" ({session.kind})"
+    return f"by the {session.role}{when}, session {session.id}{kind}"
 
 
 def reason(explanation: Explanation) -> str:
@@ -45,6 +55,8 @@ def reason(explanation: Explanation) -> str:
         parts.append(f"meaning {explanation.vector_score:.2f}")
     if explanation.text_score is not None:
         parts.append(f"words {explanation.text_score:.2f}")
+    if explanation.importance is not None:
+        parts.append(f"origin x{explanation.importance:g}")
     if explanation.decay_rule not in (None, "off") and explanation.decay_multiplier is not None:
         parts.append(f"age x{explanation.decay_multiplier:.2f} ({explanation.decay_rule})")
     if explanation.relaxed:

@@ -22,7 +22,7 @@ _WIRE_NAMES = {
     ("Fallback", "from_provider"): "from",
 }
 # Values that are left out of the wire shape when they are None.
-_OPTIONAL_ON_WIRE = {("SearchResult", "citation")}
+_OPTIONAL_ON_WIRE = {("SearchResult", "citation"), ("SearchResult", "session"), ("Explanation", "importance")}
 
 
 def camel_case(name: str) -> str:
@@ -105,7 +105,7 @@ class Explanation(Wire):
         text_score: The BM25 as a number in [0, 1].
         vector_weight: Weight of the vector score in the sum.
         text_weight: Weight of the text score in the sum.
-        hybrid_score: The weighted sum, before decay.
+        hybrid_score: The weighted sum, before importance and decay.
         age_days: Age of the evidence at the time of the question, >= 0.
         half_life_days: Days after which decay halves the score.
         decay_multiplier: Factor in (0, 1] that decay put on the score.
@@ -115,6 +115,8 @@ class Explanation(Wire):
         threshold: The minimum score that applied.
         relaxed: True when the result is below the threshold and fills a free place.
         candidates: Number of candidates of each leg.
+        importance: Factor below 1 on the score of a session that nobody holds; None for
+            everything else.
     """
 
     cosine: float | None = None
@@ -133,11 +135,34 @@ class Explanation(Wire):
     threshold: float | None = None
     relaxed: bool = False
     candidates: dict[str, int] | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True)
+class SessionOrigin(Wire):
+    """Where in which conversation a result was said.
+
+    Attributes:
+        id: Id of the session, as its transcript gives it, else its name.
+        kind: "interactive", "scheduled", "subagent" or "unknown".
+        role: Who says the first line: "user" or "assistant".
+        time: When, in UTC: the first dated message of the result, else the last one of the
+            session; None when the transcript has no times.
+    """
+
+    id: str
+    kind: str
+    role: str
+    time: datetime | None
 
 
 @dataclass(frozen=True)
 class SearchResult(Wire):
-    """One chunk that answers, with its place, its scores and the reason for them."""
+    """One chunk that answers, with its place, its scores and the reason for them.
+
+    Attributes:
+        session: Which conversation it comes from; None for files.
+    """
 
     path: str
     start_line: int
@@ -151,6 +176,7 @@ class SearchResult(Wire):
     citation: str | None
     stale: bool
     explanation: Explanation
+    session: SessionOrigin | None = None
 
 
 @dataclass(frozen=True)

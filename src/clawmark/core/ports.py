@@ -88,6 +88,8 @@ class ChunkRow:
         terms: Its terms in order, "\n" between lines.
         singles: Single characters of unspaced scripts, findable beside the terms.
         embedding_key: Content hash of what was, or will be, embedded.
+        speaker: Who says its first line in a session: "user" or "assistant"; "" in files.
+        spoken_ms: When, milliseconds since 1970; None when it is not known, and in files.
     """
 
     start_line: int
@@ -98,6 +100,8 @@ class ChunkRow:
     terms: tuple[str, ...]
     singles: tuple[str, ...]
     embedding_key: bytes
+    speaker: str = ""
+    spoken_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,8 @@ class Document:
         time_ms: The session's own time, milliseconds since 1970; None for files.
         text: The indexed text, secrets masked.
         rejected: Why the file has no chunks although it was read; None otherwise.
-        meta: Facts by name: session kind, redactions, line map.
+        meta: Facts by name: session kind and id, redactions, where reading goes on. Small:
+            every check of the files reads those of all documents.
     """
 
     source: str
@@ -160,6 +165,9 @@ class Candidate:
         size: File size when it was indexed.
         time_ms: The session's own time.
         kind: Session kind; "" for files.
+        session: Id of the session; "" for files.
+        speaker: As in ``ChunkRow``.
+        spoken_ms: As in ``ChunkRow``.
     """
 
     id: int
@@ -174,6 +182,9 @@ class Candidate:
     size: int
     time_ms: int | None
     kind: str
+    session: str = ""
+    speaker: str = ""
+    spoken_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -223,7 +234,25 @@ class Writer(Protocol):
     """One transaction on an agent's index: all of it, or nothing."""
 
     def replace(self, document: Document, chunks: Sequence[ChunkRow]) -> int:
-        """Put a document with its chunks in place of what was there; give its id."""
+        """Put a document with its chunks in place of what was there; give its id.
+
+        A chunk that was there with the same text and context keeps its vector: what is
+        embedded is not paid again because something else in the file changed.
+        """
+        ...
+
+    def extend(self, document: Document, chunks: Sequence[ChunkRow], *, kept_chunks: int, kept_chars: int) -> int:
+        """Renew a document from some place on, as ``replace`` would with all of it; give its id.
+
+        Args:
+            document: With the text behind the kept characters.
+            chunks: Those behind the kept ones; offsets count from the start of the whole text.
+            kept_chunks: Chunks at the beginning that stay.
+            kept_chars: Characters at the beginning of the text that stay.
+
+        Raises:
+            StoreError: There is no such document, or it has fewer chunks.
+        """
         ...
 
     def remove(self, document_id: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import Notice, SyncReport
-from clawmark.sync import Changes, Workplace, find_changes
+from clawmark.sync import Changes, LiveRules, Workplace, find_changes, only_live
 
 # The last look at the files counts for this long (design, section 5).
 CHECK_SECONDS = 1.0
@@ -38,12 +38,16 @@ class Freshener:
         place: The index and the files.
         synchronise: Runs one pass and gives its report.
         embeds: Whether a pass may have to embed.
+        live: When a transcript that is being written may wait.
     """
 
-    def __init__(self, place: Workplace, synchronise: Callable[[], SyncReport], *, embeds: bool) -> None:
+    def __init__(
+        self, place: Workplace, synchronise: Callable[[], SyncReport], *, embeds: bool, live: LiveRules
+    ) -> None:
         self._place = place
         self._synchronise = synchronise
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
+        self._live = live
         self._lock = threading.Lock()
         self._checked_at: float | None = None
         self._last = Freshness()
@@ -95,6 +99,8 @@ class Freshener:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
         if not changes:
             return Freshness()
+        if only_live(changes, self._live):
+            return Freshness(stale=True, notices=(_growing(changes),))
         if self._is_small(changes) and patience is None:
             return _outcome(self._synchronise())
         if self.allow_background:
@@ -117,6 +123,12 @@ class Freshener:
 
 def _running() -> Notice:
     return Notice("SYNC_RUNNING", "Changed files are being indexed; this answer may lack them.", "Ask again soon.")
+
+
+def _growing(changes: Changes) -> Notice:
+    names = ", ".join(changes.paths[:3])
+    message = f"Being written right now, the newest messages are not indexed yet: {names}."
+    return Notice("SESSION_GROWING", message, "Ask again in a moment, or run `clawmark index`.")
 
 
 def _outcome(report: SyncReport) -> Freshness:

@@ -91,7 +91,8 @@ class Memory:
             lock_path=_lock_path(opened),
             clock=self._clock,
         )
-        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
+        live = places.live_rules(self._settings)
+        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE, live=live)
 
     def __enter__(self) -> Self:
         return self

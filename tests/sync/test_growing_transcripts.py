@@ -208,7 +208,7 @@ def test_an_appended_message_costs_the_last_chunk_and_no_other(
 
 def test_an_edited_message_costs_the_chunks_that_hold_it(live: Path, open_memory: Open, config: dict[str, Any]) -> None:
     """T06: message 5 is rewritten in place; what was behind it moved, and is not paid again."""
-    memory = open_memory(embedder=StubEmbedder(), config=config)
+    memory = open_memory(embedder=StubEmbedder(), config={**config, "chunking": {}})
     lines = long_talk(200).splitlines(keepends=True)
     write(live, "".join(lines))
     memory.sync()
@@ -248,11 +248,11 @@ def test_a_half_written_line_waits_for_its_end(live: Path, open_memory: Open) ->
     """Also when the half of it would be a secret in the clear."""
     memory = open_memory(config=SESSIONS)
     secret = said("user", "The deploy password: swordfish-1234567890 is new.").encode()
-    write(live, long_talk(20).encode() + secret[:50])
+    write(live, long_talk(20).encode() + secret[:60])
     memory.sync()
-    assert b"swordfish" in secret[:50]
+    assert b"swordfish" in secret[:60]
     assert memory.search("swordfish deploy", min_score=0.0).results == ()
-    write(live, secret[50:], append=True)
+    write(live, secret[60:], append=True)
     report = memory.sync()
 
     (hit, *_) = memory.search("deploy password", min_score=0.0).results

@@ -27,6 +27,7 @@ class LocalEmbedder:
     # process dies: 64 chunks are about a second of work.
     max_batch_items = 64
     concurrency = 1
+    embeds_sentences = True
 
     def __init__(self) -> None:
         self._encoder: Any = None

@@ -82,7 +82,7 @@ class SqliteWriter:
             (size, mtime_ns, document_id, self._generation),
         )
 
-    def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
+    def put_vectors(self, vectors: Mapping[int, NDArray[Any] | bytes], *, space: Mapping[str, Any]) -> None:
         """See ``core.ports.Writer``."""
         self._flush()
         self._changed = True
@@ -92,7 +92,7 @@ class SqliteWriter:
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors (chunk, vector) SELECT c.id, ? "
             "FROM chunks c JOIN documents d ON d.id = c.document WHERE c.id = ? AND d.generation = ?",
-            [(pack_vector(vector), chunk, self._generation) for chunk, vector in vectors.items()],
+            [(_packed(vector), chunk, self._generation) for chunk, vector in vectors.items()],
         )
 
     def put_facts(self, facts: Mapping[str, Any]) -> None:
@@ -180,6 +180,10 @@ class SqliteWriter:
             self._next_chunk += 1
             self._chunks += 1
             self._length += length
+
+
+def _packed(vector: NDArray[Any] | bytes) -> bytes:
+    return vector if isinstance(vector, bytes) else pack_vector(vector)
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

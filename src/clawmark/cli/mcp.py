@@ -49,7 +49,13 @@ def mcp(choice: Choice, http: bool, port: int, write: bool, session_key: str | N
 
 @mcp.command()
 @click.argument("client", type=click.Choice(_NAMES), metavar="CLIENT")
-@click.option("--scope", type=click.Choice(("user", "project")), default="user", help="All projects, or this folder's.")
+@click.option(
+    "--scope",
+    type=click.Choice(("user", "project")),
+    default="user",
+    metavar="NAME",
+    help="user: all projects; project: the one in this folder.",
+)
 @click.option("--name", default="clawmark", metavar="NAME", help="Name of the server. Default: clawmark.")
 @click.option("--write", is_flag=True, help="Let the server offer the tools that write.")
 @click.option("--dry-run", is_flag=True, help="Show the change, and what to add by hand; change nothing.")
@@ -108,14 +114,19 @@ def _server_command(choice: Choice, *, write: bool) -> Command:
     from clawmark.mcp_server.clients import Command
 
     choice.open().close()
-    arguments = ["-m", "clawmark", "mcp", "--workspace", str(choice.folder().absolute())]
+    arguments = ["-m", "clawmark", "mcp", "--workspace", _absolute(choice.folder())]
     agent = choice.agent or os.environ.get("CLAWMARK_AGENT")
     config = choice.config or os.environ.get("CLAWMARK_CONFIG")
     arguments += ["--agent", agent] if agent else []
-    arguments += ["--config", str(Path(config).absolute())] if config else []
+    arguments += ["--config", _absolute(config)] if config else []
     arguments += ["--write"] if write else []
     home = os.environ.get("CLAWMARK_HOME")
-    return Command(_program(), tuple(arguments), {"CLAWMARK_HOME": str(Path(home).absolute())} if home else {})
+    return Command(_program(), tuple(arguments), {"CLAWMARK_HOME": _absolute(home)} if home else {})
+
+
+def _absolute(path: str | Path) -> str:
+    """Give a path that means the same from anywhere; a link stays one."""
+    return os.path.normpath(Path(path).expanduser().absolute())
 
 
 def _tell(choice: Choice, change: Change, *, dry_run: bool, reload: str) -> None:

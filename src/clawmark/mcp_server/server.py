@@ -134,7 +134,7 @@ class _Doors:
                 stage, done, total = self._upkeep.progress
                 # The protocol wants a number that rises; stages begin at 0 again.
                 told = max(told + 0.001, self._upkeep.finished_stages + (done / total if total else 0.0))
-                await context.session.report_progress(told, None, f"{stage} {done}/{total}")
+                await context.session.report_progress(told, None, f"{stage} {done}/{total}" if stage else "indexing")
                 await _in_thread(partial(self._upkeep.wait, _REPORT_SECONDS))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import sys
@@ -22,11 +23,16 @@ HOST = "127.0.0.1"
 PATH = "/mcp"
 # A stop waits so long for calls that are running.
 _GRACE_SECONDS = 3
+_BACKLOG = 128
 
 
 def serve_stdio(server: Server[Any]) -> None:
     """Serve one client over stdin and stdout, until it goes away."""
     log_one_line_each()
+    # A thread that waits for a line cannot be interrupted, and would keep the process. An
+    # index that is being written survives that.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
 
     async def serve() -> None:
         async with stdio_server() as (read, write):
@@ -57,8 +63,12 @@ def serve_http(server: Server[Any], port: int, listening: Callable[[str], None])
     anyio.run(uvicorn.Server(config).serve, [door])
 
 
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
 def _ignored(number: int, frame: FrameType | None) -> None:
-    """Do nothing."""
+    pass
 
 
 def app_of(server: Server[Any]) -> Starlette:
@@ -76,6 +86,8 @@ def bound(port: int) -> socket.socket:
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((HOST, port))
+        # From here on clients may come; they wait for the server.
+        door.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         door.close()
         raise ClawmarkError(

@@ -12,10 +12,11 @@ from clawmark import __version__
 from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
+from clawmark.cli.mcp import mcp
 from clawmark.config import describe
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
-from clawmark.core.rendering import read_text
+from clawmark.core.rendering import cited_lines, read_text
 from clawmark.engine.memory import Memory
 
 
@@ -110,7 +111,7 @@ def index(choice: Choice, force: bool) -> None:
 @common_options
 def get(choice: Choice, path: str, **options: Any) -> None:
     """Read lines of a memory file; PATH may be a citation, such as memory/a.md#L5-L9."""
-    path, cited = printing.cited_lines(path)
+    path, cited = cited_lines(path)
     with choice.open() as memory:
         window: dict[str, Any] = {**cited, **_given(options)}
         result = memory.get(path, **window)
@@ -152,6 +153,7 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(evaluate)
+app.add_command(mcp)
 
 
 def _reading(choice: Choice) -> Memory:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clawmark.core.model import (
@@ -62,22 +61,6 @@ def no_result(response: SearchResponse) -> str:
             f"No matches above the threshold; {response.filtered} below it, the best at {response.best_filtered:.3f}."
         )
     return "No matches."
-
-
-_CITATION = re.compile(r"(?P<path>.+?)(?:#L(\d+)(?:-L(\d+))?|:(\d+)(?:-(\d+))?)")
-
-
-def cited_lines(place: str) -> tuple[str, dict[str, int]]:
-    """Take a place as search prints it apart: the path, and the lines as options of ``get``.
-
-    >>> cited_lines("memory/a.md#L5-L9"), cited_lines("memory/a.md:5"), cited_lines("MEMORY.md")
-    (('memory/a.md', {'from_line': 5, 'lines': 5}), ('memory/a.md', {'from_line': 5, 'lines': 1}), ('MEMORY.md', {}))
-    """
-    match = _CITATION.fullmatch(place)
-    if match is None:
-        return place, {}
-    numbers = [int(number) for number in match.groups()[1:] if number]
-    return match["path"], {"from_line": numbers[0], "lines": max(1, numbers[-1] - numbers[0] + 1)}
 
 
 def window_lines(result: ReadResult) -> Iterator[str]:

@@ -65,6 +65,10 @@ class AsyncMemory:
         """See ``Memory.get``."""
         return await self._run(self._memory.get, path, **options)
 
+    async def files(self) -> tuple[str, ...]:
+        """See ``Memory.files``."""
+        return await self._run(self._memory.files)
+
     async def status(self, *, deep: bool = False) -> Status:
         """See ``Memory.status``."""
         return await self._run(self._memory.status, deep=deep)

@@ -26,7 +26,7 @@ from clawmark.engine.arguments import SearchRequest, names_checked, search_reque
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
-from clawmark.files import matcher, read_window, strays_message
+from clawmark.files import matcher, read_window, scan_files, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
 # Longer than any small pass; an index that is being built takes minutes.
@@ -236,6 +236,10 @@ class Memory:
             masked = self._settings.sessions.redact
             return read_transcript(self._place.rules, path, masked=masked, **window)
         return read_window(self._place.rules, path, **window)
+
+    def files(self) -> tuple[str, ...]:
+        """List the stored paths of the files that count as memory, as they are on the disk now."""
+        return tuple(file.path for file in scan_files(self._place.rules, self._place.sources).files)
 
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.

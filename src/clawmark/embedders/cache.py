@@ -97,13 +97,27 @@ class EmbeddingCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=5.0, isolation_level=None, check_same_thread=False)
             self._db = db
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
             )
             db.execute("CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used)")
         return self._db
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Change to WAL; SQLite itself does not wait for another process that is doing the same."""
+    tries = 100
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            tries -= 1
+            if not tries:
+                raise
+            time.sleep(0.05)
 
 
 def _blob(vector: NDArray[Any] | bytes) -> bytes:

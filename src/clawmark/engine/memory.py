@@ -278,7 +278,9 @@ class Memory:
 
     @cached_property
     def _gated_embedder(self) -> Embedder | None:
-        made = self._given or make_embedder(self._provider, self._settings.embedding, self._environ)
+        made = self._given or make_embedder(
+            self._provider, self._settings.embedding, self._environ, places.models_folder(self._environ)
+        )
         return None if made is None else GatedEmbedder(made)
 
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:

@@ -128,3 +128,8 @@ def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> Embedding
     if not settings.cache.enabled:
         return None
     return EmbeddingCache(user_cache_dir(environ) / "embeddings.sqlite", max_entries=settings.cache.max_entries)
+
+
+def models_folder(environ: Mapping[str, str]) -> Path:
+    """Give the folder in which local models keep what starts them faster."""
+    return user_cache_dir(environ) / "models"

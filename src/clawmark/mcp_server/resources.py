@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from urllib.parse import quote, unquote
 
 import mcp_types as types
-from mcp import MCPError
 
 from clawmark.core.errors import ArgumentError, ClawmarkError
 from clawmark.core.rendering import read_text
 from clawmark.engine.memory import Memory
+from mcp import MCPError
 
 PREFIX = "clawmark:///"
 MIME_TYPE = "text/markdown"

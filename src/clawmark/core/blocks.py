@@ -194,9 +194,10 @@ def _cut(lines: Sequence[str]) -> Iterator[tuple[int, Lines]]:
 def _level(part: Lines) -> int | None:
     if heading := _HEADING.match(part[0]):
         return len(heading[1])
-    if len(part) > 1 and (underline := _UNDERLINE.fullmatch(part[-1])):
+    *before, last = part
+    if before and (underline := _UNDERLINE.fullmatch(last)):
         return 1 if underline[1].startswith("=") else 2
-    return _LEAD_IN_LEVEL if part[-1].endswith((":", "：")) else None
+    return _LEAD_IN_LEVEL if last.endswith((":", "：")) else None
 
 
 def _continues(group: Sequence[Run], run: Run) -> bool:

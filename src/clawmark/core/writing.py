@@ -35,7 +35,7 @@ def check_text(text: str) -> None:
     Raises:
         ArgumentError: It is blank, holds a NUL character, or is not valid Unicode.
     """
-    if not text.strip().removeprefix("\ufeff"):
+    if not text.replace("\ufeff", "").strip():
         raise ArgumentError("text is empty: there is nothing to write.", action="Give the text to write.")
     if (place := text.find("\0")) >= 0:
         raise ArgumentError(f"text holds a NUL character at place {place}; notes are text.", action="Remove it.")
@@ -65,7 +65,8 @@ def plan_append(existing: bytes, text: str) -> WritePlan:
     >>> plan_append(b"Milk is out.", "Milk is out.\nSo is bread.\n")
     WritePlan(content=b'Milk is out.\n\nSo is bread.\n', start_line=3, end_line=3, skipped=1)
     """
-    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    # A byte order mark at the beginning of a line is left over from a file that was pasted.
+    lines = [line.rstrip("\r").lstrip("\ufeff") for line in text.split("\n")]
     added, skipped = _new_lines(lines, existing.removeprefix(_MARK).decode().split("\n"))
     if not added:
         return WritePlan(existing, skipped=skipped)
@@ -139,12 +140,12 @@ def _choose(blocks: Sequence[Block], known: KnownBlocks) -> tuple[dict[int, int]
     skipped = 0
     # From the end: what a heading leads into decides about it.
     for place in reversed(wordy):
-        if place in kept or place in leaders:
-            continue
-        held = _held(blocks[place], known)
-        skipped += held > 0
-        if blocks[place].start + held < blocks[place].end:
-            kept[place] = held
+        if place not in kept and place not in leaders:
+            held = _held(blocks[place], known)
+            skipped += held > 0
+            if blocks[place].start + held < blocks[place].end:
+                kept[place] = held
+        if place in kept:
             kept.update(dict.fromkeys(above[place], 0))
     kept.update(dict.fromkeys([*_ornaments(len(blocks), wordy, kept)], 0))
     return kept, skipped

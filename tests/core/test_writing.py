@@ -103,6 +103,7 @@ def test_new_lines_end_as_the_lines_of_the_file_do(existing: bytes, text: str) -
 
 
 @given(st.none() | _FILES, _NEW)
+@example(None, "\na\r\na\r\n")
 def test_writing_what_a_file_holds_changes_nothing(existing: bytes | None, text: str) -> None:
     once = plan_write(existing, text)
 

@@ -91,7 +91,7 @@ def plan_write(existing: bytes | None, text: str) -> WritePlan:
     b'c\r\nd\r\n'
     """
     content = text.encode()
-    if existing is not None and _line_end(existing) == b"\r\n":
+    if existing is not None and content != existing and _line_end(existing) == b"\r\n":
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     if existing is not None and existing.startswith(_MARK):
         content = _MARK + content.removeprefix(_MARK)

@@ -117,7 +117,10 @@ def _gap(existing: bytes, end: bytes) -> bytes:
 
 def _new_lines(lines: Sequence[str], file_lines: Sequence[str]) -> tuple[list[str], int]:
     blocks = blocks_of(lines)
-    kept, skipped = _choose(blocks, KnownBlocks(file_lines))
+    heads = {block.runs[0].lines[0] for block in blocks}
+    # Most texts are new from their first words on: then the file need not be taken apart.
+    may_hold = not heads.isdisjoint(map(str.rstrip, file_lines))
+    kept, skipped = _choose(blocks, KnownBlocks(file_lines if may_hold else ()))
     added: list[str] = []
     for place, block in enumerate(blocks):
         if place not in kept:

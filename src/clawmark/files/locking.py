@@ -10,7 +10,6 @@ from clawmark.core.errors import ClawmarkError
 
 # A write takes milliseconds; a queue of a hundred writers is through long before.
 WAIT_SECONDS = 30.0
-_POLL_SECONDS = 0.01
 
 
 @contextmanager
@@ -32,7 +31,7 @@ def only_writer(lock_path: Path, *, wait_seconds: float = WAIT_SECONDS) -> Gener
 
     _make_folder(lock_path.parent)
     try:
-        with FileLock(lock_path, timeout=wait_seconds, poll_interval=_POLL_SECONDS), _at_work(lock_path) as interrupted:
+        with FileLock(lock_path, timeout=wait_seconds), _at_work(lock_path) as interrupted:
             yield interrupted
     except Timeout as error:
         raise ClawmarkError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -53,8 +54,10 @@ def _make_folder(folder: Path) -> None:
 def _at_work(lock_path: Path) -> Generator[bool]:
     """Leave a mark for the time of the work: who finds one knows that the work was not finished."""
     mark = lock_path.with_suffix(".open")
-    interrupted = mark.exists()
-    mark.touch()
+    interrupted = os.path.lexists(mark)
+    if interrupted:
+        mark.unlink()  # a link could have come with a clone
+    mark.touch(exist_ok=False)
     try:
         yield interrupted
     finally:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = {"agents.md": 200, "guide.md": 250, "concepts.md": 300, "reference.md": 440, "architecture.md": 200}
+MOST_LINES = {
+    "agents.md": 200,
+    "architecture.md": 200,
+    "concepts.md": 300,
+    "guide.md": 250,
+    "reference.md": 500,
+    "writing.md": 90,
+}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

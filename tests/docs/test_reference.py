@@ -35,6 +35,7 @@ VALUES = (
     model.Explanation,
     model.ReadResult,
     model.SyncReport,
+    model.WriteReport,
     model.Status,
 )
 SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason)

@@ -13,6 +13,7 @@ from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.cli.mcp import mcp
+from clawmark.cli.writing import append
 from clawmark.config import describe
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
@@ -152,6 +153,7 @@ def config(choice: Choice) -> None:
     _warn(printing.notice_lines(loaded.warnings))
 
 
+app.add_command(append)
 app.add_command(evaluate)
 app.add_command(mcp)
 

@@ -13,6 +13,7 @@ from clawmark.core.model import (
     SearchResult,
     Status,
     SyncReport,
+    WriteReport,
 )
 
 
@@ -120,6 +121,18 @@ def report_lines(report: SyncReport) -> Iterator[str]:
     yield from reason_lines("failed", report.failed)
     if report.skipped:
         yield f"{len(report.skipped)} skipped; `clawmark status` lists them."
+
+
+def written_lines(report: WriteReport) -> Iterator[str]:
+    """Give what an append did."""
+    if report.start_line is None:
+        yield f"Unchanged: {report.path} holds it already."
+        return
+    span = f"{report.start_line}" if report.start_line == report.end_line else f"{report.start_line}-{report.end_line}"
+    yield f"{report.status.capitalize()}: {report.path}:{span}, {report.bytes_written:,} bytes."
+    if report.duplicates_skipped:
+        blocks = "block" if report.duplicates_skipped == 1 else "blocks"
+        yield f"{report.duplicates_skipped} duplicate {blocks} skipped."
 
 
 def status_lines(status: Status) -> Iterator[str]:

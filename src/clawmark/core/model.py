@@ -15,6 +15,7 @@ from typing import Any, Literal
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
 State = Literal["fresh", "pending", "failed"]
+WriteStatus = Literal["created", "appended", "written", "unchanged"]
 
 # Names that the wire shape spells otherwise than camelCase would.
 _WIRE_NAMES = {
@@ -272,10 +273,29 @@ class ForgetReport(Wire):
 
 @dataclass(frozen=True)
 class WriteReport(Wire):
-    """What ``append`` or ``write`` did to a memory file."""
+    """What ``append`` or ``write`` did to a memory file.
+
+    Attributes:
+        path: Stored path.
+        bytes_written: Bytes that are new: those added, or all of a written file.
+        duplicates_skipped: Blocks left out because the file holds them.
+        hash: SHA-256 (hex) of the file as it is now.
+        created: True when the file did not exist.
+        status: "created", "appended", "written", or "unchanged".
+        size: Bytes of the file as it is now.
+        start_line: First new line; None when nothing changed.
+        end_line: Last one.
+        indexed: True when the next search of this process takes the change in before
+            it answers; False when that needs a sync.
+    """
 
     path: str
     bytes_written: int
     duplicates_skipped: int
     hash: str
     created: bool = False
+    status: WriteStatus = "unchanged"
+    size: int = 0
+    start_line: int | None = None
+    end_line: int | None = None
+    indexed: bool = False

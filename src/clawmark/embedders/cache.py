@@ -108,16 +108,12 @@ class EmbeddingCache:
 
 def _use_wal(db: sqlite3.Connection) -> None:
     """Change to WAL; SQLite itself does not wait for another process that is doing the same."""
-    tries = 100
-    while True:
-        try:
+    for _ in range(100):
+        with suppress(sqlite3.OperationalError):
             db.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError:
-            tries -= 1
-            if not tries:
-                raise
-            time.sleep(0.05)
+        time.sleep(0.05)
+    db.execute("PRAGMA journal_mode = WAL")
 
 
 def _blob(vector: NDArray[Any] | bytes) -> bytes:

@@ -104,9 +104,9 @@ def _write(backend: Any, folder: Path) -> None:
     import numpy as np
 
     shape: dict[str, Any] = {"arrays": {}, "lists": [], "numbers": {}}
-    everything: dict[str, Any] = vars(backend)
-    for name in everything.keys() - _NOT_KEPT:
-        value = everything[name]
+    for name, value in cast("dict[str, Any]", vars(backend)).items():
+        if name in _NOT_KEPT:
+            continue
         if isinstance(value, (int, float)):
             shape["numbers"][name] = value
             continue

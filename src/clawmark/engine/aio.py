@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
 from clawmark.sync import Progress
@@ -68,6 +68,14 @@ class AsyncMemory:
     async def files(self) -> tuple[str, ...]:
         """See ``Memory.files``."""
         return await self._run(self._memory.files)
+
+    async def append(self, path: str, text: str) -> WriteReport:
+        """See ``Memory.append``."""
+        return await self._run(self._memory.append, path, text)
+
+    async def write(self, path: str, text: str, *, expected_hash: str | None = None) -> WriteReport:
+        """See ``Memory.write``."""
+        return await self._run(self._memory.write, path, text, expected_hash=expected_hash)
 
     async def status(self, *, deep: bool = False) -> Status:
         """See ``Memory.status``."""

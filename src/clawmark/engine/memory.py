@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from clawmark.config import LoadedSettings, load_settings
 from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
-from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
@@ -26,6 +26,7 @@ from clawmark.engine.arguments import SearchRequest, names_checked, search_reque
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.writing import Pen
 from clawmark.files import matcher, read_window, scan_files, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
@@ -92,6 +93,7 @@ class Memory:
             clock=self._clock,
         )
         self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
+        self._pen = Pen(rules, self._freshener, environ=self._environ, indexes=self._settings.sync.on_search)
 
     def __enter__(self) -> Self:
         return self
@@ -240,6 +242,33 @@ class Memory:
     def files(self) -> tuple[str, ...]:
         """List the stored paths of the files that count as memory, as they are on the disk now."""
         return tuple(file.path for file in scan_files(self._place.rules, self._place.sources).files)
+
+    @names_checked
+    def append(self, path: str, text: str) -> WriteReport:
+        """Put text behind a memory file, made if need be; blocks that it holds already are left out.
+
+        Args:
+            path: MEMORY.md, USER.md, or a Markdown file in memory/; no other may be written.
+            text: Markdown, not blank.
+
+        Raises:
+            ClawmarkError: It was not written; the file is as it was.
+        """
+        return self._pen.append(path, text)
+
+    @names_checked
+    def write(self, path: str, text: str, *, expected_hash: str | None = None) -> WriteReport:
+        """Make a memory file hold a text, if it still is what the caller has read.
+
+        Args:
+            path: As for ``append``.
+            text: Markdown, not blank.
+            expected_hash: ``hash`` of the reading before; None for a new file.
+
+        Raises:
+            ConflictError: The file is another; ``current_hash`` names what is there.
+        """
+        return self._pen.write(path, text, expected_hash=expected_hash)
 
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.

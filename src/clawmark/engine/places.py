@@ -123,6 +123,11 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
 
 
+def writer_lock_path(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the lock file of those who write memory files: one for a workspace, whatever its store."""
+    return index_path(workspace, environ).with_name("write.lock")
+
+
 def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:
     """Give the user's embedding cache; None when it is switched off."""
     if not settings.cache.enabled:

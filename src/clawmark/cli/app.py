@@ -12,6 +12,7 @@ from clawmark import __version__
 from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
+from clawmark.cli.watching import watch
 from clawmark.config import describe
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
@@ -152,6 +153,7 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(evaluate)
+app.add_command(watch)
 
 
 def _reading(choice: Choice) -> Memory:

@@ -43,12 +43,14 @@ class Scan:
             reason; for a hidden or a junk folder one entry, for the folder itself.
         unreadable: What could not be looked at. Files there may exist.
         missing: Configured paths that do not exist.
+        folders: Absolute paths of the folders that were listed: a new file can appear there.
     """
 
     files: tuple[FoundFile, ...] = ()
     skipped: tuple[PathReason, ...] = ()
     unreadable: tuple[PathReason, ...] = ()
     missing: tuple[PathReason, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def may_hide(self, path: str) -> bool:
         """Tell whether a stored path lies in something unreadable, so that its absence proves nothing."""

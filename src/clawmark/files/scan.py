@@ -111,6 +111,7 @@ class _Scanner:
         self._links: list[_Link] = []
         self._visited: dict[Root, set[tuple[int, int]]] = {}
         self._bases: tuple[str, ...] = ()
+        self._folders: dict[str, None] = {}
 
     def scan_source(self, source: Source) -> None:
         """Walk the roots of a source, then the links that were met on the way."""
@@ -131,6 +132,7 @@ class _Scanner:
             skipped=_in_order(skipped),
             unreadable=_in_order(self._unreadable.values()),
             missing=_in_order(self._missing.values()),
+            folders=tuple(sorted(self._folders)),
         )
 
     def _scan_root(self, root: Root) -> None:
@@ -192,6 +194,7 @@ class _Scanner:
     ) -> None:
         folder = Path(place)
         with os.scandir(place) as entries:
+            self._folders[place] = None
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     self._enter_folder(root, entry, prefix, pending)

@@ -14,6 +14,7 @@ import click
 
 from clawmark.cli import printing
 from clawmark.cli.frame import Choice, common_options
+from clawmark.core.errors import StoreBusyError
 from clawmark.core.model import SyncReport
 from clawmark.watcher import WatchEvent
 
@@ -86,7 +87,8 @@ class Live:
         failures = (report.error, report.failed)
         is_news, self._failures = failures != self._failures, failures
         if report.error is not None:
-            return [f"error: {report.error.message} {report.error.action}".rstrip()] if is_news else []
+            word = "waiting" if report.error.code == StoreBusyError.default_code else "error"
+            return [f"{word}: {report.error.message} {report.error.action}".rstrip()] if is_news else []
         done = report.added or report.changed or report.moved or report.removed or report.texts_embedded
         if event.trigger in ("start", "change") or done:
             lines = list(printing.report_lines(report))

@@ -124,7 +124,7 @@ class PollSource:
             files = ()  # the sync that this starts reports the reason
         now = time.monotonic()
         self._next = now + max(POLL_SECONDS, _POLL_SHARE * (now - started))
-        return {str(found.absolute): (found.size, found.mtime_ns) for found in files}
+        return {found.place: (found.size, found.mtime_ns) for found in files}
 
 
 class QuietSource:

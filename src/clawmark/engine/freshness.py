@@ -135,11 +135,8 @@ class Freshener:
             return None
         if self.watcher is not None and self.watcher.covers(last.began):
             return last.found
-        if time.monotonic() - last.ended >= CHECK_SECONDS:
-            return None
-        if self.watcher is not None and self.watcher.changed_since(last.began):
-            return Freshness(stale=True, notices=(_running(),))
-        return last.found
+        changed = self.watcher is not None and self.watcher.changed_since(last.began)
+        return None if changed or time.monotonic() - last.ended >= CHECK_SECONDS else last.found
 
     def _look(self, patience: float | None) -> Freshness:
         try:

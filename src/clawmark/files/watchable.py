@@ -30,6 +30,9 @@ from clawmark.files.rules import (
 )
 from clawmark.files.scan import scan_files
 
+# File times stand still between two ticks of the system's clock.
+_CLOCK_TICK_SECONDS = 0.02
+
 Matter = Literal["file", "folder"]
 _State = tuple[int, int] | Literal["file"] | None
 
@@ -85,6 +88,17 @@ class WatchPlan:
         """Name the roots that exist, as ``shown`` does."""
         known = zip(self.roots, self.states, strict=True)
         return tuple(dict.fromkeys(self.shown(root.absolute) for root, state in known if state is not None))
+
+    def is_untouched_since(self, moment: float) -> bool:
+        """Tell whether no file was made, renamed or removed in a watched folder; edits in place leave no trace there.
+
+        Args:
+            moment: Seconds since 1970.
+        """
+        try:
+            return all(Path(folder).stat().st_mtime < moment - _CLOCK_TICK_SECONDS for folder in self.folders)
+        except OSError:
+            return False
 
     def is_outdated(self) -> bool:
         """Tell whether a root has appeared, gone, or been replaced: a mount, for one, is no event."""

@@ -89,11 +89,15 @@ class Watcher:
     def covers(self, moment: float) -> bool:
         """Tell whether what was known of the files at a monotonic moment still holds: no change was seen since."""
         sees = self._ground.way == "events" and self._ground.is_settled and self._thread.is_alive()
-        return sees and self._error is None and self._seen_at < moment
+        return sees and self._error is None and not self.changed_since(moment)
 
     def changed_since(self, moment: float) -> bool:
-        """Tell whether a change was seen at a monotonic moment or later."""
-        return self._seen_at >= moment
+        """Tell whether a change was seen at a monotonic moment or later.
+
+        An event takes a few hundredths of a second to arrive; the times of the folders tell at once.
+        """
+        then = time.time() - (time.monotonic() - moment)
+        return self._seen_at >= moment or not self._ground.plan.is_untouched_since(then)
 
     def status(self) -> dict[str, Any]:
         """Say what the watcher does: state, way, roots, last event, last sync, error."""

@@ -91,6 +91,17 @@ def test_it_says_what_it_does_and_ends_cleanly(workspace: Path, note: Note, numb
     assert clawmark("search", "walrus", "--workspace", workspace).out.startswith("1. memory/b.md")
 
 
+def test_a_signal_that_comes_twice_at_once_is_one(workspace: Path, note: Note) -> None:
+    """As `timeout` and some supervisors send it: to the process, and to its group."""
+    note("memory/a.md", "zebra")
+    with watching(workspace) as running:
+        running.says("Indexed: 1 added")
+        running.process.send_signal(signal.SIGINT)
+        assert running.end(signal.SIGINT) == 0
+
+    assert running.err[-1].endswith("stopped\n")
+
+
 def test_json_prints_one_object_per_sync(workspace: Path, note: Note) -> None:
     note("memory/a.md", "zebra")
     with watching(workspace, "--json") as running:

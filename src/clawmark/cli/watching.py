@@ -20,6 +20,7 @@ from clawmark.watcher import WatchEvent
 
 # Windows wakes a waiting main thread for Ctrl-C only between two waits.
 _WAKE_SECONDS = 1.0
+_ONE_SIGNAL_SECONDS = 1.0
 _MOST_NAMES = 3
 
 
@@ -29,7 +30,7 @@ def watch(choice: Choice) -> None:
     """Follow the files until Ctrl-C: index them now, then each change."""
     ended = threading.Event()
     live = Live(choice.as_json)
-    with choice.open() as memory, _signals_set(ended), memory.watch(live) as watcher:
+    with _signals_set(ended), choice.open() as memory, memory.watch(live) as watcher:
         while not ended.wait(_WAKE_SECONDS):
             pass
         # Who ends the command does not wait for a large workspace; what is finished is kept.
@@ -38,21 +39,22 @@ def watch(choice: Choice) -> None:
 
 @contextmanager
 def _signals_set(ended: threading.Event) -> Generator[None]:
-    """Let Ctrl-C and SIGTERM set an event, once: the second one interrupts as usual."""
+    """Let Ctrl-C and SIGTERM set an event; one that comes later interrupts as usual."""
+    first: list[float] = []
 
     def end(number: int, frame: FrameType | None) -> None:
+        first.append(time.monotonic())
+        # A supervisor may send the same signal to the process and to its group.
+        if first[-1] - first[0] > _ONE_SIGNAL_SECONDS:
+            raise KeyboardInterrupt
         ended.set()
-        restore()
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        restore()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Live:

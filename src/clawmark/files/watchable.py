@@ -162,7 +162,7 @@ def watch_plan(rules: FileRules, sources: Sequence[Source] = ("memory",)) -> Wat
     # A file is watched through its folder: editors replace files, and a watch would go with the old one.
     beside = {str(PurePath(root.absolute).parent) for root, state in zip(roots, states, strict=True) if state == "file"}
     wanted = sorted(listed | beside | {workspace})
-    folders = tuple(folder for folder in wanted if is_folder_at(folder))
+    folders = tuple(folder for folder in wanted if is_folder_at(folder) and os.access(folder, os.R_OK))
     return WatchPlan(workspace, folders, listed, roots, states, globs)
 
 

@@ -13,6 +13,7 @@ from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.cli.mcp import mcp
+from clawmark.cli.watching import watch
 from clawmark.cli.writing import append
 from clawmark.config import describe
 from clawmark.core.log import logger
@@ -156,6 +157,7 @@ def config(choice: Choice) -> None:
 app.add_command(append)
 app.add_command(evaluate)
 app.add_command(mcp)
+app.add_command(watch)
 
 
 def _reading(choice: Choice) -> Memory:

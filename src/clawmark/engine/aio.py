@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Any, Self, TypeVar
 from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
+from clawmark.engine.triggers import Listener
 from clawmark.sync import Progress
+from clawmark.watcher import Watcher
 
 _T = TypeVar("_T")
 
@@ -80,6 +83,20 @@ class AsyncMemory:
     async def status(self, *, deep: bool = False) -> Status:
         """See ``Memory.status``."""
         return await self._run(self._memory.status, deep=deep)
+
+    async def start_session(self, session_key: str) -> None:
+        """See ``Memory.start_session``."""
+        await self._run(self._memory.start_session, session_key)
+
+    @asynccontextmanager
+    async def watch(self, on_event: Listener | None = None) -> AsyncGenerator[Watcher]:
+        """See ``Memory.watch``; *on_event* is called from another thread."""
+        watching = self._memory.watch(on_event)
+        watcher = await self._run(watching.__enter__)
+        try:
+            yield watcher
+        finally:
+            await self._run(watching.__exit__, None, None, None)
 
     async def _run(self, call: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
         return await asyncio.to_thread(partial(call, *arguments, **options))

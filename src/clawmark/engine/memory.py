@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -26,9 +27,11 @@ from clawmark.engine.arguments import SearchRequest, names_checked, search_reque
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.triggers import Listener, Triggers
 from clawmark.engine.writing import Pen
 from clawmark.files import matcher, read_window, scan_files, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
+from clawmark.watcher import Watcher
 
 # Longer than any small pass; an index that is being built takes minutes.
 QUICK_LOCK_SECONDS = 1.0
@@ -94,6 +97,7 @@ class Memory:
         )
         self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
         self._pen = Pen(rules, self._freshener, environ=self._environ, indexes=self._settings.sync.on_search)
+        self._triggers = Triggers(self._place, self._settings, self._freshener, self._quick_pass)
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +108,8 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Wait for running work and release the index."""
+        """Stop watching, wait for running work, and release the index."""
+        self._triggers.close()
         self._freshener.wait()
         self._place.store.close()
         if self._cache is not None:
@@ -280,7 +285,25 @@ class Memory:
 
         provider = None if self._provider == NONE else self._provider
         cache = self._cache.stats() if self._cache else None
-        return status_of(self._place, provider=provider, deep=deep, cache=cache)
+        found = status_of(self._place, provider=provider, deep=deep, cache=cache)
+        return replace(found, watch=self._triggers.status())
+
+    def start_session(self, session_key: str) -> None:
+        """Begin a sync in the background when a session begins; never raises for what the sync meets.
+
+        Args:
+            session_key: The session; a second call with it does nothing.
+        """
+        text_argument("session_key", session_key)
+        self._triggers.start_session(session_key)
+
+    def watch(self, on_event: Listener | None = None) -> AbstractContextManager[Watcher]:
+        """Follow the files while a ``with`` block lasts: a first sync, then one for each change that has settled.
+
+        Args:
+            on_event: Told each ``WatchEvent``, on the watcher's thread.
+        """
+        return self._triggers.watch(on_event)
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
@@ -325,9 +348,10 @@ class Memory:
             report = self._pass(force=True, progress=progress)
         return report
 
-    def _quick_pass(self) -> SyncReport:
-        """A pass on the way to an answer: one of another process is not waited for."""
-        return synchronise(self._place, self._embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
+    def _quick_pass(self, progress: Progress | None = None) -> SyncReport:
+        """A pass that nobody asked for: one of another process is not waited for."""
+        wait = QUICK_LOCK_SECONDS
+        return synchronise(self._place, self._embedder, progress=progress, wait_seconds=wait, explicit=False)
 
     def _reset_store(self) -> None:
         reset = getattr(self._place.store, "reset", None)

@@ -62,15 +62,16 @@ _ENGLISH = _Cues(
     kept=rf"{_POLITE}(?:remember(?! (?:when|what|who|how|where|which|the)\b)|remind me (?!wh|how|of)|note\b|from now on)",
     back=rf"\b(?:did|have|had|has) (?:we|i|you|they|anyone|anybody|somebody|someone)\b(?! to\b)"
     rf"|\b(?:we|i|you|they|team) (?:(?:have|had|already|just|finally|ever|once) )*(?:{_DECIDED}(?<=ed|se|ew|ut)\b)"
-    r"|\b(?:we|i|you) (?:were|was|left|stopped|said|told|used to|wrote|had|changed|disabled|found|suggested)\b"
-    r"|\b(?:do|can) you (?:still )?(?:remember|recall)\b|^\W*remind me (?:wh|how|of)|^\W*remember (?:when|what|who|the)\b"
+    r"|\b(?:we|i|you) (?:once )?(?:were|was|left|stopped|said|told|used to|wrote|had|changed|disabled|found|suggested|"
+    r"recommended|taught|gave|provided|shared|asked|consulted)\b"
+    r"|\b(?:do|can) you (?:still )?(?:remember|recall)\b|\bremind me (?:wh|how|of)|^\W*remember (?:when|what|who|the)\b"
     r"|\b(?:last|previous|earlier) (?:time|session|conversation|chat|discussion|meeting|attempt|decision)\b"
     r"|\b(?:left off|back then|in the end|originally|previously|how long ago|since when)\b"
     r"|\bas (?:discussed|agreed|decided|planned|before|usual)\b|\bour (?:decision|agreement|plan|policy|choice)\b"
     r"|\b(?:in|from) (?:my|our) (?:notes|memory|diary|journal)\b"
     r"|\b(?:did|has|have) the .*\bever\b|\bwhat (?:was|were) the (?:outcome|result|conclusion|reason|plan)s?\b"
     # A person in a question about what she did: a name is what has a capital inside a sentence.
-    r"|\bdid (?-i:[A-Z][a-z]+)\b",
+    r"|\bdid (?-i:[A-Z][a-z]+ [a-z])",
     order=rf"{_POLITE}(?:(?:can|could|would|will) you (?:please )?)?(?:{_MADE})\b"
     r"|^\W*(?:list|show)\b(?!.*\b(?:my|our|to-?dos?|tasks|items|decisions|questions|blockers)\b)",
     question=rf"{_POLITE}(?:(?:one more thing)\W+)*"
@@ -99,8 +100,8 @@ _ENGLISH = _Cues(
 
 _CHINESE = _Cues(
     kept=r"^(?:请|麻烦)?(?:你)?(?:记住|记下|请记|提醒我|帮我记|设一个)|以后(?:都|请)|从现在起",
-    back=r"上次|上回|上一次(?!提交)|(?<!发布)(?<!周末)(?<!上线)之前|以前|先前|当时|刚才|后来|来着|还记得|那次|昨天|前天|去年"
-    r"|上周|上个?月|(?:说|提到|讨论|聊|商量|答应|约定|决定|同意|定|试|处理|做)(?:过|到哪|了[哪什]|了?的是)"
+    back=r"上次|上回|上一次(?!提交)|(?<!发布)(?<!周末)(?<!上线)之前|以前|先前|当时|刚才|后来|来着|还记得|那次|昨天|前天|去年|曾经"
+    r"|上周|上个?月|(?:说|提到|讨论|聊|商量|答应|约定|决定|同意|定|试|处理|做|教|推荐|给)(?:过|到哪|了[哪什]|了?的是)"
     r"|(?:约定|答应|定下)|最[终后](?:没|选|用|定|改)|我们.{0,12}(?:为什么|怎么).{0,6}(?:不|没)",
     order=r"^(?:请|帮我|帮忙|麻烦|给我|用\w+)?(?:写|实现|生成|翻译|总结|修复|重构|新增|添加|讲个|画一|创建|改成|优化)"
     r"|^(?:请|麻烦)?(?:帮我|给|把|将|在).{0,40}?(?:写|改|加|起|翻译|实现|拆|选|总结|生成|看看|画)",

@@ -46,7 +46,9 @@ def main() -> None:
     parser.add_argument("--sets", type=Path)
     options = parser.parse_args()
     for folder in sorted(options.sets.iterdir()) if options.sets else ():
-        questions = [json.loads(line)["query"] for file in sorted(folder.rglob("queries.jsonl")) for line in file.open()]
+        questions = [
+            json.loads(line)["query"] for file in sorted(folder.rglob("queries.jsonl")) for line in file.open()
+        ]
         if questions:
             share = sum(map(asks_about_past, questions)) / len(questions)
             print(f"{folder.name:<18} {len(questions):>5} questions  asking {share:.3f}")

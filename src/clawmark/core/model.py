@@ -15,6 +15,7 @@ from typing import Any, Literal
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
 State = Literal["fresh", "pending", "failed"]
+TrustLevel = Literal["owner", "agent", "tool", "external"]
 
 # Names that the wire shape spells otherwise than camelCase would.
 _WIRE_NAMES = {
@@ -137,7 +138,14 @@ class Explanation(Wire):
 
 @dataclass(frozen=True)
 class SearchResult(Wire):
-    """One chunk that answers, with its place, its scores and the reason for them."""
+    """One chunk that answers, with its place, its scores and the reason for them.
+
+    Attributes:
+        date: ISO date of the text, date and time for a session; None for evergreen files.
+        origin: Who the text comes from: "owner", "agent", "tool", "external".
+        trust: The origin, lowered to "tool" where a flag says so.
+        flags: What is suspicious: "instruction-like".
+    """
 
     path: str
     start_line: int
@@ -151,6 +159,10 @@ class SearchResult(Wire):
     citation: str | None
     stale: bool
     explanation: Explanation
+    date: str | None = None
+    origin: TrustLevel | None = None
+    trust: TrustLevel | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

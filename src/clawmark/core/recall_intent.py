@@ -59,7 +59,8 @@ _OWNING = (
 )
 
 _ENGLISH = _Cues(
-    kept=rf"{_POLITE}(?:remember(?! (?:when|what|who|how|where|which|the)\b)|remind me (?!wh|how|of)|note\b|from now on)",
+    kept=rf"{_POLITE}(?:remember(?! (?:when|what|who|how|where|which|the)\b)|remind me (?!wh|how|of)|note\b|"
+    r"from now on)",
     back=rf"\b(?:did|have|had|has) (?:we|i|you|they|anyone|anybody|somebody|someone)\b(?! to\b)"
     rf"|\b(?:we|i|you|they|team) (?:(?:have|had|already|just|finally|ever|once) )*(?:{_DECIDED}(?<=ed|se|ew|ut)\b)"
     r"|\b(?:we|i|you) (?:once )?(?:were|was|left|stopped|said|told|used to|wrote|had|changed|disabled|found|suggested|"
@@ -86,7 +87,7 @@ _ENGLISH = _Cues(
     r"\b(?:fail|work|run|loop|code|test|build|error|compile|match|container|crash|exit)",
     own=r"\b(?:my|mine|our|ours|we|us|i|me)\b|\bi'(?:ve|m|d)\b|\bwe'(?:ve|re|d)\b"
     rf"|\bwho(?:'s| is| was| were| are)?\b.{{0,20}}\b(?:{_OWNING})\w*\b|\bwho was (?:in|at|there)\b|\bcolleagues?\b"
-    r"|\b(?:to-?dos?|action items?|open (?:items?|questions?|issues|for)|pending|outstanding|tasks|left to do|next on)\b"
+    r"|\b(?:to-?dos?|action items?|open (?:items?|questions?|issues|for)|pending|outstanding|tasks)\b|\b(?:left to do|next on)\b"
     r"|\bstill (?:open|need|left|going)\b|\b(?:roadmap|deadline|due|overdue|blockers?|the plan|the team|the reason)"
     r"|\b(?:lease|appointment|meeting|birthday|contract|invoice|renew\w*|expir\w+|audit|incident|outage|rollout|"
     r"release|budget|reasoning|rationale|licen[cs]e|decision|adr|review)\b"
@@ -95,7 +96,8 @@ _ENGLISH = _Cues(
     # A person's habits; a ticket, but not a standard.
     r"|\b(?:use|uses|used) now\b|\b(?:does|is|was|has) (?-i:[A-Z][a-z]+)\b.*"
     r"\b(?:say|said|want|prefer|like|eat|drink|sit|live|approve|agree)s?\b"
-    r"|(?-i:\b(?!(?:RFC|ISO|UTF|SHA|PEP|CVE|HTTP)-)[A-Z]{2,}-\d+\b)|(?-i:\b[A-Z][a-z]+'s) (?:phone|birthday|address|name)",
+    r"|(?-i:\b(?!(?:RFC|ISO|UTF|SHA|PEP|CVE|HTTP)-)[A-Z]{2,}-\d+\b)"
+    r"|(?-i:\b[A-Z][a-z]+'s) (?:phone|birthday|address|name)",
 )
 
 _CHINESE = _Cues(
@@ -128,6 +130,18 @@ _OTHERS = _Cues(
 )
 
 
+# Words about remembering; notes seldom hold them, and a question must not fail for them.
+_REMEMBERING = (
+    r"\b(?:remember|recall(?:ed)?|remind(?:ed)?|settled?(?: on)?|decided?|agreed?(?: on)?|chose|choose|chosen|picked?|"
+    r"discuss(?:ed|ion)?|mention(?:ed)?|talk(?:ed)?|said|told|say|tell|asked|suggest(?:ed)?|recommend(?:ed)?|"
+    r"last (?:time|week|month|year)|yesterday|earlier|previous(?:ly)?|session|conversation|again|back then|in the end|"
+    r"originally|currently|right now|already|still|now|so far|ever|once|exactly|know)\b(?: about\b)?"
+    r"|上次|上回|之前|以前|先前|当时|刚才|后来|来着|还记得|记得|昨天|前天|上周|上个?月|去年|曾经|目前|最终|最后"
+    r"|(?:说|提到|讨论|聊|商量|决定|约定|推荐)(?:过|了|到)?|定下来?了?"
+    r"|前回|先日|昨日|覚えて|지난번|저번에|기억"
+)
+
+
 def asks_about_past(prompt: str) -> bool:
     """Tell whether a prompt asks about prior work, decisions, dates, people, preferences or todos.
 
@@ -151,6 +165,15 @@ def question_about_past(prompt: str) -> str:
         text = f"{text[:half]}\n{text[-half:]}"
     sentences = (match[0].strip() for match in _SENTENCE.finditer(text.replace("’", "'")))
     return " ".join(sentence for sentence in sentences if _asks(sentence))
+
+
+def subject_of(question: str) -> str:
+    """Leave out the words that only say that something is remembered: what is left is looked for.
+
+    >>> subject_of("What did we decide about the retry policy last week?"), subject_of("上次说的那个方案是什么")
+    ('What did we the retry policy ?', '的那个方案是什么')
+    """
+    return " ".join(_compiled(_REMEMBERING).sub(" ", question).split())
 
 
 def _asks(sentence: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from clawmark.core.model import Citations, ReadResult, SearchResult
 from clawmark.core.snippets import cut_at_border
@@ -22,6 +23,15 @@ def citation(path: str, start_line: int, end_line: int) -> str:
     ('MEMORY.md#L3', 'memory/a.md#L1-L9')
     """
     return f"{path}#L{start_line}" if start_line == end_line else f"{path}#L{start_line}-L{end_line}"
+
+
+def shown_date(moment: datetime, source: str) -> str:
+    """Give the date of a note, the date and time of a session.
+
+    >>> shown_date(datetime.fromisoformat("2026-06-01T09:30:00+00:00"), "sessions")
+    '2026-06-01 09:30'
+    """
+    return f"{moment:%Y-%m-%d %H:%M}" if source == "sessions" else f"{moment:%Y-%m-%d}"
 
 
 def cites(setting: Citations, session_key: str | None) -> bool:

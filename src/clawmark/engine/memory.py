@@ -21,7 +21,7 @@ from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
 from clawmark.embedders.gate import GatedEmbedder
 from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
-from clawmark.engine import places
+from clawmark.engine import places, rules
 from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
@@ -79,12 +79,11 @@ class Memory:
         self._fold_case = places.folds_case(self._workspace)
         self._embedder_lock = threading.Lock()
         self._cache = places.embedding_cache(self._settings, self._environ)
-        rules = places.file_rules(self._workspace, self._settings)
         opened = places.open_store(self._workspace, store, self._settings, self._environ)
         self._place = Workplace(
             store=opened,
             agent=agent,
-            rules=rules,
+            rules=places.file_rules(self._workspace, self._settings),
             sources=self._settings.sources,
             recipe=places.recipe(self._settings),
             cache=self._cache,
@@ -147,6 +146,7 @@ class Memory:
         session_key: str | None = None,
         deadline: float | None = None,
         max_chars: int | None = None,
+        min_trust: str | None = None,
     ) -> SearchResponse:
         """Find the passages that answer a question, best first.
 
@@ -166,6 +166,7 @@ class Memory:
             deadline: Seconds for the question; when the vector leg is late, the
                 answer is by keyword.
             max_chars: Budget over all snippets and citations.
+            min_trust: Least trusted origin that may answer, such as "agent".
 
         Raises:
             ArgumentError: An argument cannot be used.
@@ -183,6 +184,7 @@ class Memory:
             session_key=session_key,
             deadline=deadline,
             max_chars=max_chars,
+            min_trust=min_trust,
         )
         return self._search(request)
 
@@ -200,6 +202,28 @@ class Memory:
         """
         plain = path.removeprefix("./") if isinstance(path, str) else path
         return self._search(search_request(query, explain_path=plain, **search_options))
+
+    @names_checked
+    def recall_context(self, prompt: str, *, max_chars: int = 4_000) -> str:
+        """Give what the notes surely say about a prompt that asks about the past, to put beside it.
+
+        Args:
+            prompt: What the user wrote.
+            max_chars: Budget over the whole block.
+
+        Returns:
+            One block of quoted passages with place, date and origin, trusted as ``[trust]
+            inject_min`` demands; "" when the prompt asks nothing of the kind, nothing is
+            confident, or the search fails.
+
+        Raises:
+            ArgumentError: An argument cannot be used.
+        """
+        text_argument("prompt", prompt)
+        whole_number("max_chars", max_chars, least=1)
+        from clawmark.engine.recalling import recall_block
+
+        return recall_block(prompt, self._prepared, least=self._settings.trust.inject_min, max_chars=max_chars)
 
     @names_checked
     def get(
@@ -305,6 +329,17 @@ class Memory:
         return replace(response, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def _answer(self, request: SearchRequest) -> SearchResponse:
+        prepared = self._prepared(request)
+        if isinstance(prepared, SearchResponse):
+            return prepared
+        if request.explain_path is None:
+            return prepared.run()
+        from clawmark.engine.explaining import explain_path
+
+        return explain_path(prepared, request.explain_path)
+
+    def _prepared(self, request: SearchRequest) -> Search | SearchResponse:
+        """Give a search that is ready to run, or the answer when there is nothing to run."""
         self._check_sources(request)
         if not self._settings.enabled:
             error = ErrorInfo("MEMORY_DISABLED", "Memory search is disabled.", "Set enabled = true.")
@@ -320,12 +355,7 @@ class Memory:
         if request.deadline is not None:
             left = request.deadline - (time.monotonic() - started)
             request = replace(request, deadline=max(left, 0.001))
-        search = Search(self._surroundings(fresh), request, terms)
-        if request.explain_path is None:
-            return search.run()
-        from clawmark.engine.explaining import explain_path
-
-        return explain_path(search, request.explain_path)
+        return Search(self._surroundings(fresh), request, terms)
 
     def _fresh(self, request: SearchRequest) -> Freshness:
         if not self._settings.sync.on_search:
@@ -348,10 +378,10 @@ class Memory:
             agent=self._place.agent,
             settings=self._settings,
             sources=frozenset(self._settings.sources),
-            decay=places.decay_settings(self._settings),
+            decay=rules.decay_settings(self._settings),
             embedder=self._embedder,
             cosine_map=_map_of,
-            disk=Disk(self._place.rules),
+            disk=Disk(self._place.rules, rules.trust_rules(self._settings)),
             matches=matcher,
             now=self._clock(),
             strays=partial(strays_message, self._place.rules),

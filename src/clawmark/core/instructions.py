@@ -43,6 +43,20 @@ _OTHERS = (
 )
 
 
+# Compiling a group costs more than looking for the words without which none of its rules matches.
+_GROUPS = (
+    (
+        re.compile(
+            "ignore|disregard|forget|override|bypass|discard|obey|follow|you are now|pretend|user|human|operator|owner"
+            "|prompt|instruction|order|directive|must|should|shall|has to"
+        ),
+        _ENGLISH,
+    ),
+    (re.compile("指令|指示|规则|提示|要求|设定|命令|限制|你|自己|用户|主人|使用者|人类"), _CHINESE),
+    (re.compile("ignor|игнорируй|無視|忘れ|무시|잊"), _OTHERS),
+)
+
+
 def is_instruction_like(text: str) -> bool:
     r"""Tell whether a text holds what usually gives orders to a model.
 
@@ -55,7 +69,10 @@ def is_instruction_like(text: str) -> bool:
     """
     plain = unicodedata.normalize("NFKC", visible(text))
     folded = " ".join(plain.replace("’", "'").split())
-    return _signs(_ENGLISH + _CHINESE + _OTHERS).search(folded) is not None or _signs(_MARKUP).search(plain) is not None
+    lowered = folded.lower()
+    if any(words.search(lowered) and _signs(rules).search(folded) for words, rules in _GROUPS):
+        return True
+    return _signs(_MARKUP).search(plain) is not None
 
 
 @cache

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from clawmark.core.trust import Origin
 
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
 State = Literal["fresh", "pending", "failed"]
-TrustLevel = Literal["owner", "agent", "tool", "external"]
 
 # Names that the wire shape spells otherwise than camelCase would.
 _WIRE_NAMES = {
@@ -160,8 +162,8 @@ class SearchResult(Wire):
     stale: bool
     explanation: Explanation
     date: str | None = None
-    origin: TrustLevel | None = None
-    trust: TrustLevel | None = None
+    origin: Origin | None = None
+    trust: Origin | None = None
     flags: tuple[str, ...] = ()
 
 

@@ -87,7 +87,8 @@ _ENGLISH = _Cues(
     r"\b(?:fail|work|run|loop|code|test|build|error|compile|match|container|crash|exit)",
     own=r"\b(?:my|mine|our|ours|we|us|i|me)\b|\bi'(?:ve|m|d)\b|\bwe'(?:ve|re|d)\b"
     rf"|\bwho(?:'s| is| was| were| are)?\b.{{0,20}}\b(?:{_OWNING})\w*\b|\bwho was (?:in|at|there)\b|\bcolleagues?\b"
-    r"|\b(?:to-?dos?|action items?|open (?:items?|questions?|issues|for)|pending|outstanding|tasks)\b|\b(?:left to do|next on)\b"
+    r"|\b(?:to-?dos?|action items?|open (?:items?|questions?|issues|for)|pending|outstanding|tasks)\b"
+    r"|\b(?:left to do|next on)\b"
     r"|\bstill (?:open|need|left|going)\b|\b(?:roadmap|deadline|due|overdue|blockers?|the plan|the team|the reason)"
     r"|\b(?:lease|appointment|meeting|birthday|contract|invoice|renew\w*|expir\w+|audit|incident|outage|rollout|"
     r"release|budget|reasoning|rationale|licen[cs]e|decision|adr|review)\b"

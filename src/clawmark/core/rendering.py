@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from clawmark.core.model import Citations, ReadResult, SearchResult
 from clawmark.core.snippets import cut_at_border
+
+if TYPE_CHECKING:  # the hook needs a citation, not the values
+    from clawmark.core.model import Citations, ReadResult, SearchResult
 
 # A cut result must still say something; below this it is left out instead.
 _SHORTEST_CUT = 80

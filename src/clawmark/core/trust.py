@@ -15,10 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from clawmark.core.globs import glob_matches
 from clawmark.core.instructions import is_instruction_like
-from clawmark.core.model import TrustLevel as Origin
+
+Origin = Literal["owner", "agent", "tool", "external"]
 
 # Most trusted first.
 ORIGINS: tuple[Origin, ...] = ("owner", "agent", "tool", "external")
@@ -49,7 +51,8 @@ def declared_origin(head: str) -> Origin | None:
     if found is None:
         return None
     named = found[1].strip("\"'").lower()
-    return next((origin for origin in ORIGINS if origin == named), "external")
+    known: dict[str, Origin] = {origin: origin for origin in ORIGINS}
+    return known.get(named, "external")
 
 
 def origin_of(path: str, source: str, rules: Sequence[TrustRule], declared: Origin | None = None) -> Origin:
@@ -64,9 +67,15 @@ def origin_of(path: str, source: str, rules: Sequence[TrustRule], declared: Orig
     >>> origin_of("memory/web/a.md", "memory", [TrustRule("memory/web/", "external")], "owner")
     'external'
     """
-    usual: Origin = "agent" if source == "sessions" else "owner"
-    origin = next((rule.origin for rule in rules if glob_matches(rule.match, path)), usual)
+    origin = _by_rule(path, source, rules)
     return origin if declared is None else lower(origin, declared)
+
+
+def _by_rule(path: str, source: str, rules: Sequence[TrustRule]) -> Origin:
+    for rule in rules:
+        if glob_matches(rule.match, path):
+            return rule.origin
+    return "agent" if source == "sessions" else "owner"
 
 
 def trust_of(origin: Origin, flags: Sequence[str]) -> Origin:

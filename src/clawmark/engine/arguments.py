@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec, TypeVar, get_args
+from typing import Any, ParamSpec, TypeVar
 
 from clawmark.core.errors import ArgumentError
-from clawmark.core.model import TrustLevel
+from clawmark.core.trust import ORIGINS, Origin
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 SOURCES = ("memory", "sessions")
-TRUST_LEVELS = get_args(TrustLevel)
 # Beyond it a number means "all" or "no limit", and no library below counts that far.
 LARGEST_NUMBER = 1_000_000_000
 
@@ -67,7 +66,7 @@ class SearchRequest:
     session_key: str | None = None
     deadline: float | None = None
     max_chars: int | None = None
-    min_trust: TrustLevel | None = None
+    min_trust: Origin | None = None
     explain_path: str | None = None
 
 
@@ -131,10 +130,10 @@ def _share(name: str, value: Any) -> float | None:
     return number
 
 
-def _trust(value: Any) -> TrustLevel | None:
-    if value is None or value in TRUST_LEVELS:
+def _trust(value: Any) -> Origin | None:
+    if value is None or value in ORIGINS:
         return value
-    raise ArgumentError(f"min_trust must be one of {', '.join(TRUST_LEVELS)}, not {value!r}.")
+    raise ArgumentError(f"min_trust must be one of {', '.join(ORIGINS)}, not {value!r}.")
 
 
 def _seconds(name: str, value: Any) -> float | None:

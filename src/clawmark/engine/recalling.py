@@ -8,12 +8,12 @@ from dataclasses import replace
 from clawmark.core.confident import is_confident
 from clawmark.core.errors import StoreError
 from clawmark.core.log import logger
-from clawmark.core.model import SearchResponse, SearchResult, TrustLevel
+from clawmark.core.model import SearchResponse, SearchResult
 from clawmark.core.ranking import Ranked
 from clawmark.core.recall_intent import question_about_past, subject_of
 from clawmark.core.recalled import Recalled, render_recalled
 from clawmark.core.tokens import query_terms
-from clawmark.core.trust import trusts
+from clawmark.core.trust import Origin, trusts
 from clawmark.engine.arguments import SearchRequest, search_request
 from clawmark.engine.evidence import Evidence
 from clawmark.engine.searching import Search
@@ -23,7 +23,7 @@ def recall_block(
     prompt: str,
     prepare: Callable[[SearchRequest], Search | SearchResponse],
     *,
-    least: TrustLevel,
+    least: Origin,
     max_chars: int,
 ) -> str:
     """Give the confident passages for a prompt as one block; "" when there is nothing to say.

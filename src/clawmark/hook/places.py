@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clawmark.config.load import load_settings
-from clawmark.config.settings import Settings
 from clawmark.core.digest import content_hash
-from clawmark.core.errors import ConfigError
+from clawmark.hook.choices import Choices, load_choices
 from clawmark.hook.silence import Silence
 
 _NAME = "clawmark"
@@ -27,13 +25,13 @@ class Place:
     Attributes:
         workspace: The folder with ``MEMORY.md`` and ``memory/``.
         agent: Owner of the index.
-        settings: Effective settings.
+        choices: Effective settings.
         index: The index file; it exists.
     """
 
     workspace: Path
     agent: str
-    settings: Settings
+    choices: Choices
     index: Path
 
 
@@ -49,16 +47,11 @@ def find_place(event: Mapping[str, Any], environ: Mapping[str, str], options: Ma
         raise Silence("no folder above holds MEMORY.md or memory/")
     config = options.get("config") or environ.get("CLAWMARK_CONFIG")
     config_file, cache = user_folders(environ)
-    try:
-        loaded = load_settings(
-            workspace=workspace, config=Path(config) if config else None, environ=environ, user_file=config_file
-        )
-    except ConfigError as error:
-        raise Silence(error.message) from error
-    if not loaded.settings.enabled:
+    choices = load_choices(workspace, config, config_file, environ)
+    if not choices.enabled:
         raise Silence("enabled is false")
     agent = options.get("agent") or environ.get("CLAWMARK_AGENT") or "main"
-    return Place(workspace, agent, loaded.settings, _index(workspace, loaded.settings, cache))
+    return Place(workspace, agent, choices, _index(workspace, choices.store_url, cache))
 
 
 def user_folders(environ: Mapping[str, str]) -> tuple[Path, Path]:
@@ -95,19 +88,24 @@ def _is(path: Path, kind: Any) -> bool:
         return False
 
 
-def _index(workspace: Path, settings: Settings, cache: Path) -> Path:
-    url = settings.store.url
+def _index(workspace: Path, url: str | None, cache: Path) -> Path:
     if url and not url.startswith(_SQLITE):
         raise Silence("the index is not an SQLite file")
-    if url:
-        places = [workspace / Path(url.removeprefix(_SQLITE)).expanduser()]
-    else:
-        name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
-        places = [cache / "indexes" / name / "index.sqlite"]
-        # A link could have come with a clone and lead anywhere.
-        if not (workspace / ".clawmark").is_symlink():
-            places.insert(0, workspace / ".clawmark" / "index.sqlite")
+    places = _named(workspace, url) if url else _usual(workspace, cache)
     found = next((place for place in places if _is(place, stat.S_ISREG) and os.access(place, os.R_OK)), None)
     if found is None:
         raise Silence("there is no index; run `clawmark index`")
     return found
+
+
+def _named(workspace: Path, url: str) -> Iterator[Path]:
+    yield workspace / Path(url.removeprefix(_SQLITE)).expanduser()
+
+
+def _usual(workspace: Path, cache: Path) -> Iterator[Path]:
+    """Give the index in the workspace, then the one of a workspace that may not be written."""
+    # A link could have come with a clone and lead anywhere.
+    if not (workspace / ".clawmark").is_symlink():
+        yield workspace / ".clawmark" / "index.sqlite"
+    name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
+    yield cache / "indexes" / name / "index.sqlite"

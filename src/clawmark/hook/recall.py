@@ -17,7 +17,6 @@ from clawmark.core.snippets import snippet
 from clawmark.core.tokens import query_terms
 from clawmark.core.trust import flags_of, trust_of, trusts
 from clawmark.engine.provenance import Provenance
-from clawmark.engine.rules import decay_settings, trust_rules
 from clawmark.hook.index import reading
 from clawmark.hook.places import Place
 from clawmark.hook.silence import Silence
@@ -49,7 +48,7 @@ def _passages(reader: Reader, place: Place, terms: tuple[str, ...], identifier: 
     idf = query_idf(terms, statistics)
     if len(idf) > _MOST_TERMS:
         idf = dict(sorted(idf.items(), key=lambda item: (-item[1], item[0]))[:_MOST_TERMS])
-    where = Filter(frozenset(place.settings.sources))
+    where = Filter(frozenset(place.choices.sources))
     found = reader.candidates(reader.text_candidates(list(idf), where, _POOL), list(idf))
     sure = [
         item
@@ -57,15 +56,15 @@ def _passages(reader: Reader, place: Place, terms: tuple[str, ...], identifier: 
         if is_confident(item.frequencies, idf, chunks=statistics.chunks, identifier=identifier)
     ]
     shown = _shown(reader, place, sure, idf)
-    return [passage for passage, _ in zip(shown, range(place.settings.query.max_results), strict=False)]
+    return [passage for passage, _ in zip(shown, range(place.choices.max_results), strict=False)]
 
 
 def _ordered(
     found: list[Candidate], place: Place, statistics: TermStatistics, idf: dict[str, float]
 ) -> list[Candidate]:
     scores = {item.id: bm25(item.frequencies, length=item.length, statistics=statistics, idf=idf) for item in found}
-    if place.settings.query.hybrid.temporal_decay.enabled:
-        settings, now = decay_settings(place.settings), datetime.now(UTC)
+    settings, now = place.choices.decay, datetime.now(UTC)
+    if settings.enabled:
         for item in found:
             decay = decay_of(
                 item.path, item.source, timestamp=_own_time(item), now=now, settings=settings, matches=glob_matches
@@ -76,8 +75,7 @@ def _ordered(
 
 def _shown(reader: Reader, place: Place, sure: list[Candidate], idf: dict[str, float]) -> Iterator[Recalled]:
     """Give what may be shown: it stands in its file, and is trusted enough."""
-    settings = place.settings
-    provenance = Provenance(trust_rules(settings), follow_links=settings.files.follow_links)
+    provenance = Provenance(place.choices.trust, follow_links=place.choices.follow_links)
     for item in sure:
         text = reader.texts([item.id])[item.id]
         stands = standing(place, item, text)
@@ -86,7 +84,7 @@ def _shown(reader: Reader, place: Place, sure: list[Candidate], idf: dict[str, f
         file, start_line = stands
         origin, flags = provenance.origin(item.path, item.source, file), flags_of(text)
         trust = trust_of(origin, flags)
-        if trusts(trust, settings.trust.inject_min):
+        if trusts(trust, place.choices.inject_min):
             yield Recalled(
                 path=item.path,
                 start_line=start_line,
@@ -101,7 +99,7 @@ def _shown(reader: Reader, place: Place, sure: list[Candidate], idf: dict[str, f
 
 
 def _date(item: Candidate, place: Place) -> str | None:
-    settings = decay_settings(place.settings)
+    settings = place.choices.decay
     moment = decay_date_of(item.path, item.source, timestamp=_own_time(item), settings=settings, matches=glob_matches)
     return None if moment is None else shown_date(moment, item.source)
 

@@ -26,12 +26,12 @@ def standing(place: Place, item: Candidate, text: str) -> tuple[Path, int] | Non
         file = _transcript(place, item.path)
         return None if file is None else (file, item.start_line)
     file = Path(os.path.normpath(place.workspace / item.path))
-    state = _state(file, follow_links=place.settings.files.follow_links)
+    state = _state(file, follow_links=place.choices.follow_links)
     if state is None or kept_out(place, item.path):
         return None
     if (state.st_size, min(state.st_mtime_ns, 2**63 - 1)) == (item.size, item.mtime_ns):
         return file, item.start_line
-    now = read_file(file, place.settings.files.max_bytes, follow_links=place.settings.files.follow_links)
+    now = read_file(file, place.choices.max_bytes, follow_links=place.choices.follow_links)
     line = None if now is None else line_of(now, text, item.start_line)
     return None if line is None else (file, line)
 
@@ -46,7 +46,7 @@ def _state(file: Path, *, follow_links: bool) -> os.stat_result | None:
 
 def kept_out(place: Place, path: str) -> bool:
     """Tell whether a setting keeps a stored path out since it was indexed."""
-    files = place.settings.files
+    files = place.choices
     if globs_match(files.exclude, path) or globs_match(_ignored(place.workspace), path):
         return True
     return bool(files.include) and not globs_match(files.include, path)
@@ -63,6 +63,6 @@ def _ignored(workspace: Path) -> tuple[str, ...]:
 def _transcript(place: Place, path: str) -> Path | None:
     from clawmark.files import FileRules, locate
 
-    rules = FileRules(workspace=place.workspace, session_paths=place.settings.sessions.paths)
+    rules = FileRules(workspace=place.workspace, session_paths=place.choices.session_paths)
     file = locate(rules, "sessions", path)
     return file if file is not None and _state(file, follow_links=True) is not None else None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clawmark.core.model import TrustLevel
 from clawmark.core.recalled import Recalled, harmless, render_recalled
 from clawmark.core.trust import flags_of, trust_of, trusts
 from clawmark.engine.provenance import Provenance, read_file
-from clawmark.engine.rules import trust_rules
 from clawmark.hook.index import reading
 from clawmark.hook.places import Place
 from clawmark.hook.silence import Silence
@@ -29,7 +27,7 @@ def pointer(place: Place) -> str:
         Silence: Nothing is indexed.
     """
     with reading(place.index, place.agent) as reader:
-        rows = [row for row in reader.documents() if row.rejected is None and row.source in place.settings.sources]
+        rows = [row for row in reader.documents() if row.rejected is None and row.source in place.choices.sources]
         state = reader.state()
     if not rows:
         raise Silence("the index is empty")
@@ -59,15 +57,13 @@ def _counted(rows: list[Any]) -> str:
 
 def _contents(place: Place) -> str:
     """Give the headings of ``MEMORY.md``, quoted like any recalled text; "" when it may not be shown."""
-    follow = place.settings.files.follow_links
+    follow = place.choices.follow_links
     text = None if kept_out(place, _ROOT) else read_file(place.workspace / _ROOT, _MOST_BYTES, follow_links=follow)
     headings = _HEADING.findall(text or "")[:_MOST_HEADINGS]
-    origin = Provenance(trust_rules(place.settings), follow_links=follow).origin(
-        _ROOT, "memory", place.workspace / _ROOT
-    )
+    origin = Provenance(place.choices.trust, follow_links=follow).origin(_ROOT, "memory", place.workspace / _ROOT)
     flags = flags_of("\n".join(headings))
-    trust: TrustLevel = trust_of(origin, flags)
-    if not headings or not trusts(trust, place.settings.trust.inject_min):
+    trust = trust_of(origin, flags)
+    if not headings or not trusts(trust, place.choices.inject_min):
         return ""
     item = Recalled(_ROOT, 1, (text or "").count("\n") + 1, "\n".join(headings), origin, trust, flags)
     return render_recalled([item], max_chars=_MOST_CHARS)

@@ -30,6 +30,8 @@ import daily_notes
 
 import clawmark
 from clawmark import Memory
+from clawmark.core.recall_question import RecallQuestion
+from clawmark.core.tokens import query_terms
 from clawmark.hook.places import find_place
 from clawmark.hook.recall import recall
 from clawmark.hook.run import answer_event
@@ -117,8 +119,10 @@ def sure_block(workspace: Path) -> Callable[[str], str]:
     place = find_place({"cwd": str(workspace)}, os.environ, {})
 
     def ask(query: str) -> str:
+        terms = query_terms(query)
+        asked = RecallQuestion(query, terms.terms, terms.identifier, in_doubt=False)
         try:
-            return recall(query, place, max_chars=4_000)
+            return recall(asked, place, max_chars=4_000)
         except Silence:
             return ""
 

@@ -15,12 +15,16 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from clawmark.core.tokens import is_identifier, surfaces
+
 # People ask at the beginning or at the end; a log pasted in between says nothing.
 _LONGEST_PROMPT = 4_000
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 # A full stop inside a name, such as main.py, ends nothing.
 _SENTENCE = re.compile(r"(?:[^\n。！？；?!;.]|\.(?=\w))+[。！？；?!;.]*")
 _HAN = re.compile("[\u4e00-\u9fff]")
+# How far a sentence asks about the past.
+_NOTHING, _PARTICULAR, _PAST = 0, 1, 2
 _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 
 
@@ -160,12 +164,29 @@ def question_about_past(prompt: str) -> str:
     >>> question_about_past("Fix the flaky test. What did we decide about the timeout?")
     'What did we decide about the timeout?'
     """
-    text = _FENCED.sub("\n", prompt)
-    if len(text) > _LONGEST_PROMPT:
-        half = _LONGEST_PROMPT // 2
-        text = f"{text[:half]}\n{text[-half:]}"
-    sentences = (match[0].strip() for match in _SENTENCE.finditer(text.replace("’", "'")))
-    return " ".join(sentence for sentence in sentences if _asks(sentence))
+    return _sentences_of(prompt, least=_PAST)
+
+
+def particular_question(prompt: str) -> str:
+    """Give the sentences that may ask about the past: only the notes can tell.
+
+    "When does the daycare close?" shows nothing of whose daycare it is. So a question that
+    wants nothing made or explained may be looked up, and counts when a note surely answers it.
+
+    >>> particular_question("When does the daycare close?"), particular_question("How do I close a file?")
+    ('When does the daycare close?', '')
+    """
+    return _sentences_of(prompt, least=_PARTICULAR)
+
+
+def whole_identifier(prompt: str) -> str:
+    """Give a prompt that is one identifier and nothing else, such as a ticket; "" otherwise.
+
+    >>> whole_identifier(" TB-1467 "), whole_identifier("thanks")
+    ('TB-1467', '')
+    """
+    word = prompt.strip()
+    return word if 4 <= len(word) <= 64 and len(surfaces(word)) == 1 and is_identifier(word) else ""
 
 
 def subject_of(question: str) -> str:
@@ -177,20 +198,29 @@ def subject_of(question: str) -> str:
     return " ".join(_compiled(_REMEMBERING).sub(" ", question).split())
 
 
-def _asks(sentence: str) -> bool:
+def _sentences_of(prompt: str, *, least: int) -> str:
+    text = _FENCED.sub("\n", prompt)
+    if len(text) > _LONGEST_PROMPT:
+        half = _LONGEST_PROMPT // 2
+        text = f"{text[:half]}\n{text[-half:]}"
+    sentences = (match[0].strip() for match in _SENTENCE.finditer(text.replace("’", "'")))
+    return " ".join(sentence for sentence in sentences if _degree(sentence) >= least)
+
+
+def _degree(sentence: str) -> int:
     if _HAN.search(sentence) and not _KANA_OR_HANGUL.search(sentence):
-        return _shows(_CHINESE, sentence)
-    return _shows(_ENGLISH, sentence) or _shows(_OTHERS, sentence)
+        return _degree_by(_CHINESE, sentence)
+    return max(_degree_by(_ENGLISH, sentence), _degree_by(_OTHERS, sentence))
 
 
-def _shows(cues: _Cues, sentence: str) -> bool:
+def _degree_by(cues: _Cues, sentence: str) -> int:
     if _found(cues.kept, sentence):
-        return False
+        return _NOTHING
     if _found(cues.back, sentence):
-        return True
-    if _found(cues.order, sentence) or not _found(cues.question, sentence):
-        return False
-    return _found(cues.own, sentence) and not _found(cues.general, sentence)
+        return _PAST
+    if _found(cues.order, sentence) or not _found(cues.question, sentence) or _found(cues.general, sentence):
+        return _NOTHING
+    return _PAST if _found(cues.own, sentence) else _PARTICULAR
 
 
 def _found(pattern: str, sentence: str) -> bool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 
 from clawmark.core.confident import is_confident
 from clawmark.core.errors import StoreError
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SearchResult
 from clawmark.core.ranking import Ranked
-from clawmark.core.recall_intent import question_about_past, subject_of
+from clawmark.core.recall_question import RecallQuestion, recall_question
 from clawmark.core.recalled import Recalled, render_recalled
-from clawmark.core.tokens import query_terms
 from clawmark.core.trust import Origin, trusts
 from clawmark.engine.arguments import SearchRequest, search_request
-from clawmark.engine.evidence import Evidence
 from clawmark.engine.searching import Search
 
 
@@ -34,14 +31,14 @@ def recall_block(
         least: Least trust of what is shown.
         max_chars: Budget over the whole block.
     """
-    question = question_about_past(prompt)
-    if not question or not subject_of(question):
+    question = recall_question(prompt)
+    if question is None:
         return ""
-    search = prepare(search_request(question))
+    search = prepare(search_request(question.text))
     if isinstance(search, SearchResponse):
         return ""
     try:
-        found = _confident_results(search, subject_of(question))
+        found = _confident_results(search, question)
     except StoreError as error:
         logger(__name__).warning("automatic recall failed: %s", error)
         return ""
@@ -49,27 +46,24 @@ def recall_block(
     return render_recalled(shown, max_chars=max_chars)
 
 
-def _confident_results(search: Search, subject: str) -> list[SearchResult]:
-    terms = query_terms(subject)
+def _confident_results(search: Search, question: RecallQuestion) -> list[SearchResult]:
     with search.reading() as reader:
         if search.nothing_indexed(reader) is not None:
             return []
         outcome = search.outcome(reader)
         chunks = reader.statistics(()).chunks
-    idf = {term: weight for term, weight in outcome.evidence.idf.items() if term in terms.terms}
-    evidence = replace(outcome.evidence, idf=idf)
-    chosen = [
-        item for item in outcome.selection.chosen if _is_sure(item, evidence, chunks, identifier=terms.identifier)
-    ]
+    idf = {term: weight for term, weight in outcome.evidence.idf.items() if term in question.terms}
+    chosen = [item for item in outcome.selection.chosen if _is_sure(item, idf, chunks, question)]
     return [search.result_of(item, outcome, outcome.texts[item.candidate.id]) for item in chosen]
 
 
-def _is_sure(item: Ranked, evidence: Evidence, chunks: int, *, identifier: bool) -> bool:
+def _is_sure(item: Ranked, idf: Mapping[str, float], chunks: int, question: RecallQuestion) -> bool:
     return is_confident(
         item.candidate.frequencies,
-        evidence.idf,
+        idf,
         chunks=chunks,
-        identifier=identifier,
+        identifier=question.identifier,
+        in_doubt=question.in_doubt,
         vector_score=item.vector_score,
     )
 

@@ -9,12 +9,11 @@ from clawmark.core.confident import is_confident
 from clawmark.core.decay import decay_date_of, decay_of
 from clawmark.core.globs import glob_matches
 from clawmark.core.ports import Candidate, Filter, Reader
-from clawmark.core.recall_intent import subject_of
+from clawmark.core.recall_question import RecallQuestion
 from clawmark.core.recalled import Recalled, render_recalled
 from clawmark.core.rendering import shown_date
 from clawmark.core.scoring import TermStatistics, bm25, query_idf
 from clawmark.core.snippets import snippet
-from clawmark.core.tokens import query_terms
 from clawmark.core.trust import flags_of, trust_of, trusts
 from clawmark.engine.provenance import Provenance
 from clawmark.hook.index import reading
@@ -27,25 +26,22 @@ _POOL = 50
 _MOST_TERMS = 64
 
 
-def recall(question: str, place: Place, *, max_chars: int) -> str:
+def recall(question: RecallQuestion, place: Place, *, max_chars: int) -> str:
     """Give the passages that surely bear on a question as one block.
 
     Raises:
         Silence: There are none.
     """
-    terms = query_terms(subject_of(question))
-    if not terms.terms:
-        raise Silence("the question names nothing to look for")
     with reading(place.index, place.agent) as reader:
-        block = render_recalled(_passages(reader, place, terms.terms, terms.identifier), max_chars=max_chars)
+        block = render_recalled(_passages(reader, place, question), max_chars=max_chars)
     if not block:
         raise Silence("no note is sure to bear on the question")
     return block
 
 
-def _passages(reader: Reader, place: Place, terms: tuple[str, ...], identifier: bool) -> list[Recalled]:
-    statistics = reader.statistics(terms)
-    idf = query_idf(terms, statistics)
+def _passages(reader: Reader, place: Place, question: RecallQuestion) -> list[Recalled]:
+    statistics = reader.statistics(question.terms)
+    idf = query_idf(question.terms, statistics)
     if len(idf) > _MOST_TERMS:
         idf = dict(sorted(idf.items(), key=lambda item: (-item[1], item[0]))[:_MOST_TERMS])
     where = Filter(frozenset(place.choices.sources))
@@ -53,7 +49,13 @@ def _passages(reader: Reader, place: Place, terms: tuple[str, ...], identifier: 
     sure = [
         item
         for item in _ordered(found, place, statistics, idf)
-        if is_confident(item.frequencies, idf, chunks=statistics.chunks, identifier=identifier)
+        if is_confident(
+            item.frequencies,
+            idf,
+            chunks=statistics.chunks,
+            identifier=question.identifier,
+            in_doubt=question.in_doubt,
+        )
     ]
     shown = _shown(reader, place, sure, idf)
     return [passage for passage, _ in zip(shown, range(place.choices.max_results), strict=False)]

@@ -55,14 +55,14 @@ def answer_event(event: Mapping[str, Any], environ: Mapping[str, str], options: 
 
 
 def _prompt_context(event: Mapping[str, Any], environ: Mapping[str, str], options: Mapping[str, str]) -> str:
-    from clawmark.core.recall_intent import question_about_past
+    from clawmark.core.recall_question import recall_question
 
     prompt = event.get("prompt")
     # Commands, shell lines and notes to the host are not said to the model.
     if not isinstance(prompt, str) or prompt.lstrip()[:1] in ("", "/", "!", "#"):
         raise Silence("no prompt for the model")
-    question = question_about_past(prompt)
-    if not question:
+    question = recall_question(prompt)
+    if question is None:
         raise Silence("the prompt does not ask about the past")
     from clawmark.hook.places import find_place
     from clawmark.hook.recall import recall

@@ -45,7 +45,7 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
         return None
     # A slash at the beginning or in the middle ties the pattern to the workspace.
     start = "" if "/" in plain.rstrip("/") else "(?:.*/)?"
-    end = "/.*" if plain.endswith("/") else "(?:/.*)?"
+    end = "/.*" if plain.endswith("/") and not body.endswith("**") else "(?:/.*)?"
     middle = "".join(_translated(part) for part in _PARTS.split(body))
     try:
         return re.compile(f"{start}{middle}{end}", re.IGNORECASE | re.DOTALL)

@@ -210,7 +210,11 @@ def _sentences_of(prompt: str, *, least: int) -> str:
 def _degree(sentence: str) -> int:
     if _HAN.search(sentence) and not _KANA_OR_HANGUL.search(sentence):
         return _degree_by(_CHINESE, sentence)
-    return max(_degree_by(_ENGLISH, sentence), _degree_by(_OTHERS, sentence))
+    english = _degree_by(_ENGLISH, sentence)
+    if english == _PAST or _degree_by(_OTHERS, sentence) == _PAST:
+        return _PAST
+    refused = _found(_OTHERS.order, sentence) or _found(_OTHERS.general, sentence)
+    return _NOTHING if refused else english
 
 
 def _degree_by(cues: _Cues, sentence: str) -> int:

@@ -68,7 +68,7 @@ _ENGLISH = _Cues(
     back=rf"\b(?:did|have|had|has) (?:we|i|you|they|anyone|anybody|somebody|someone)\b(?! to\b)"
     rf"|\b(?:we|i|you|they|team) (?:(?:have|had|already|just|finally|ever|once) )*(?:{_DECIDED}(?<=ed|se|ew|ut)\b)"
     r"|\b(?:we|i|you) (?:once )?(?:were|was|left|stopped|said|told|used to|wrote|had|changed|disabled|found|suggested|"
-    r"recommended|taught|gave|provided|shared|asked|consulted)\b"
+    r"recommended|taught|gave|provided|shared|asked|happen(?:ed)?|consulted)\b"
     r"|\b(?:do|can) you (?:still )?(?:remember|recall)\b|\bremind me (?:wh|how|of)|^\W*remember (?:when|what|who|the)\b"
     r"|\b(?:last|previous|earlier) (?:time|session|conversation|chat|discussion|meeting|attempt|decision)\b"
     r"|\b(?:left off|back then|in the end|originally|previously|how long ago|since when)\b"
@@ -138,7 +138,7 @@ _OTHERS = _Cues(
 # Words about remembering; notes seldom hold them, and a question must not fail for them.
 _REMEMBERING = (
     r"\b(?:remember|recall(?:ed)?|remind(?:ed)?|settled?(?: on)?|decided?|agreed?(?: on)?|chose|choose|chosen|picked?|"
-    r"discuss(?:ed|ion)?|mention(?:ed)?|talk(?:ed)?|said|told|say|tell|asked|suggest(?:ed)?|recommend(?:ed)?|"
+    r"discuss(?:ed|ion)?|mention(?:ed)?|talk(?:ed)?|said|told|say|tell|asked|happen(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|"
     r"last (?:time|week|month|year)|yesterday|earlier|previous(?:ly)?|session|conversation|again|back then|in the end|"
     r"originally|currently|right now|already|still|now|so far|ever|once|exactly|know)\b(?: about\b)?"
     r"|上次|上回|之前|以前|先前|当时|刚才|后来|来着|还记得|记得|昨天|前天|上周|上个?月|去年|曾经|目前|最终|最后"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "CLAWMARK_"
 # Variables that are no settings: ``config.naming.RESERVED``.
-_NO_SETTINGS = frozenset({"CLAWMARK_HOME", "CLAWMARK_WORKSPACE", "CLAWMARK_AGENT", "CLAWMARK_CONFIG"})
+NO_SETTINGS = frozenset({"CLAWMARK_HOME", "CLAWMARK_WORKSPACE", "CLAWMARK_AGENT", "CLAWMARK_CONFIG"})
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def load_choices(workspace: Path, config: str | None, user_file: Path, environ: 
     Raises:
         Silence: A setting cannot be used.
     """
-    named = any(name.startswith(_PREFIX) and name not in _NO_SETTINGS for name in environ)
+    named = any(name.startswith(_PREFIX) and name not in NO_SETTINGS for name in environ)
     if not (named or config or user_file.exists() or (workspace / "clawmark.toml").exists()):
         return Choices()
     from clawmark.config.load import load_settings

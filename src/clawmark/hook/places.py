@@ -42,7 +42,7 @@ def find_place(event: Mapping[str, Any], environ: Mapping[str, str], options: Ma
         Silence: There is none, it is switched off, or it has no index.
     """
     named = options.get("workspace") or environ.get("CLAWMARK_WORKSPACE")
-    workspace = Path(named).expanduser().absolute() if named else _nearest(event.get("cwd"))
+    workspace = Path(named).expanduser().absolute() if named else nearest(event.get("cwd"))
     if workspace is None:
         raise Silence("no folder above holds MEMORY.md or memory/")
     config = options.get("config") or environ.get("CLAWMARK_CONFIG")
@@ -72,7 +72,7 @@ def user_folders(environ: Mapping[str, str]) -> tuple[Path, Path]:
     return config / _NAME / "config.toml", Path(environ.get("XDG_CACHE_HOME", "").strip() or user / ".cache") / _NAME
 
 
-def _nearest(cwd: Any) -> Path | None:
+def nearest(cwd: Any) -> Path | None:
     """Give the nearest folder that holds a memory, as ``files.find_workspace`` does without its imports."""
     start = Path(cwd if isinstance(cwd, str) and cwd else ".").absolute()
     for folder in (start, *start.parents):

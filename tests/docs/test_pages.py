@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = {"guide.md": 250, "concepts.md": 300, "reference.md": 400, "architecture.md": 200}
+MOST_LINES = {
+    "guide.md": 250,
+    "concepts.md": 300,
+    "reference.md": 430,
+    "architecture.md": 200,
+    "automatic-recall.md": 150,
+}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

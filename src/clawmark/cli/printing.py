@@ -39,8 +39,9 @@ def result_lines(place: int, result: SearchResult) -> Iterator[str]:
 
 
 def _caution(result: SearchResult) -> str:
-    """Say who a text is from when it is not the owner, and what is suspicious about it."""
-    said = [] if result.origin in (None, "owner") else [f"from {result.origin}"]
+    """Say who a text is from when its source does not tell, and what is suspicious about it."""
+    usual = "agent" if result.source == "sessions" else "owner"
+    said = [] if result.origin in (None, usual) else [f"from {result.origin}"]
     said += result.flags
     return f"  ({', '.join(said)})" if said else ""
 

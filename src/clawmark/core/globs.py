@@ -40,12 +40,12 @@ def globs_match(patterns: Iterable[str], path: str) -> bool:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     plain = pattern.rstrip()
-    body = plain.strip("/")
+    body = re.sub(r"(?:\*\*/)+(?=\*\*(?:/|\Z))", "", plain.strip("/"))
     if not body:
         return None
     # A slash at the beginning or in the middle ties the pattern to the workspace.
     start = "" if "/" in plain.rstrip("/") else "(?:.*/)?"
-    end = "/.*" if plain.endswith("/") and not body.endswith("**") else "(?:/.*)?"
+    end = "/.*" if plain.endswith("/") and (body == "**" or not body.endswith("**")) else "(?:/.*)?"
     middle = "".join(_translated(part) for part in _PARTS.split(body))
     try:
         return re.compile(f"{start}{middle}{end}", re.IGNORECASE | re.DOTALL)

@@ -4,10 +4,11 @@
 
 The rules were tuned on the half "tune" of ``tests/data/recall_intent.jsonl`` only; "held_out"
 was written before them, but by the same hand, so its figures flatter. The public sets say
-more, though a few cues were added after a look at what LongMemEval and MemoryBank missed: point ``--sets`` at a folder of them (as ``benchmarks/ranking`` uses) for the share of
-their questions that count as asking. LongMemEval and MemoryBank ask a user's own memory
-(should be near 1), XQuAD and CMRC ask encyclopedias (near 0); LoCoMo asks by given names
-what only the notes can tell apart from an encyclopedia.
+more, though a few cues were added after a look at what LongMemEval and MemoryBank missed.
+Point ``--sets`` at a folder of them (as ``benchmarks/ranking`` uses) for the share of their
+questions that count as asking. LongMemEval and MemoryBank ask a user's own memory (should be
+near 1), XQuAD and CMRC ask encyclopedias (near 0); LoCoMo asks by given names what only the
+notes can tell apart from an encyclopedia.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 MOST_LINES = {
     "agents.md": 200,
     "architecture.md": 200,
+    "automatic-recall.md": 150,
     "concepts.md": 300,
     "guide.md": 250,
     "reference.md": 500,

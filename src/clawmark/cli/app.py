@@ -58,6 +58,7 @@ def _search_options(command: Any) -> Any:
         click.option("--session-key", metavar="KEY", help="The chat that asks; decides about citations."),
         click.option("--deadline", type=float, metavar="SECONDS", help="Answer by keyword when meaning takes longer."),
         click.option("--max-chars", type=int, metavar="N", help="Budget over all passages and citations."),
+        click.option("--min-trust", metavar="ORIGIN", help="Least trusted origin that may answer."),
     )
     for option in reversed(options):
         command = option(command)
@@ -155,6 +156,20 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(append)
+
+
+@app.command()
+@click.option("--why", is_flag=True, help="Say on stderr why nothing is recalled.")
+@common_options
+def hook(choice: Choice, why: bool) -> None:
+    """Answer a hook of Claude Code: the event on stdin, context on stdout; silent on any doubt."""
+    from clawmark.hook import run_hook  # reached in tests and wrappers; `main` goes there directly
+
+    named = {"workspace": choice.workspace, "agent": choice.agent, "config": choice.config}
+    given = [f"--{name}={value}" for name, value in named.items() if value]
+    sys.exit(run_hook([*given, *(["--why"] if why else [])]))
+
+
 app.add_command(evaluate)
 app.add_command(mcp)
 app.add_command(watch)

@@ -32,10 +32,18 @@ def result_lines(place: int, result: SearchResult) -> Iterator[str]:
     """Give one result: where, how sure, why, and the passage."""
     span = f"{result.start_line}" if result.start_line == result.end_line else f"{result.start_line}-{result.end_line}"
     stale = "  (changed since it was indexed)" if result.stale else ""
-    yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}"
+    yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}{_caution(result)}"
     yield f"   why: {reason(result.explanation)}"
     for line in result.snippet.splitlines():
         yield f"   | {line}"
+
+
+def _caution(result: SearchResult) -> str:
+    """Say who a text is from when its source does not tell, and what is suspicious about it."""
+    usual = "agent" if result.source == "sessions" else "owner"
+    said = [] if result.origin in (None, usual) else [f"from {result.origin}"]
+    said += result.flags
+    return f"  ({', '.join(said)})" if said else ""
 
 
 def reason(explanation: Explanation) -> str:

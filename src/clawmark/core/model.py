@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from clawmark.core.trust import Origin
 
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
@@ -138,7 +141,14 @@ class Explanation(Wire):
 
 @dataclass(frozen=True)
 class SearchResult(Wire):
-    """One chunk that answers, with its place, its scores and the reason for them."""
+    """One chunk that answers, with its place, its scores and the reason for them.
+
+    Attributes:
+        date: ISO date of the text, date and time for a session; None for evergreen files.
+        origin: Who the text comes from: "owner", "agent", "tool", "external".
+        trust: The origin, lowered to "tool" where a flag says so.
+        flags: What is suspicious: "instruction-like".
+    """
 
     path: str
     start_line: int
@@ -152,6 +162,10 @@ class SearchResult(Wire):
     citation: str | None
     stale: bool
     explanation: Explanation
+    date: str | None = None
+    origin: Origin | None = None
+    trust: Origin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from clawmark.core.model import Citations, ReadResult, SearchResult
 from clawmark.core.snippets import cut_at_border
+
+if TYPE_CHECKING:  # the hook needs a citation, not the values
+    from clawmark.core.model import Citations, ReadResult, SearchResult
 
 # A cut result must still say something; below this it is left out instead.
 _SHORTEST_CUT = 80
@@ -37,6 +41,15 @@ def cited_lines(place: str) -> tuple[str, dict[str, int]]:
         return place, {}
     numbers = [int(number) for number in match.groups()[1:] if number]
     return match["path"], {"from_line": numbers[0], "lines": max(1, numbers[-1] - numbers[0] + 1)}
+
+
+def shown_date(moment: datetime, source: str) -> str:
+    """Give the date of a note, the date and time of a session.
+
+    >>> shown_date(datetime.fromisoformat("2026-06-01T09:30:00+00:00"), "sessions")
+    '2026-06-01 09:30'
+    """
+    return f"{moment:%Y-%m-%d %H:%M}" if source == "sessions" else f"{moment:%Y-%m-%d}"
 
 
 def cites(setting: Citations, session_key: str | None) -> bool:

@@ -64,6 +64,10 @@ class AsyncMemory:
         """See ``Memory.explain``."""
         return await self._run(self._memory.explain, query, **options)
 
+    async def recall_context(self, prompt: str, **options: Any) -> str:
+        """See ``Memory.recall_context``."""
+        return await self._run(self._memory.recall_context, prompt, **options)
+
     async def get(self, path: str, **options: Any) -> ReadResult:
         """See ``Memory.get``."""
         return await self._run(self._memory.get, path, **options)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
-from clawmark.core.decay import DecayRule, DecaySettings
 from clawmark.core.digest import content_hash
 from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundError
 from clawmark.core.ports import Store
@@ -72,13 +71,6 @@ def recipe(settings: Settings) -> Recipe:
         redact=settings.sessions.redact,
         follow_links=settings.files.follow_links,
     )
-
-
-def decay_settings(settings: Settings) -> DecaySettings:
-    """Give the rules of decay."""
-    decay = settings.query.hybrid.temporal_decay
-    rules = tuple(DecayRule(rule.match, rule.kind, rule.half_life_days, rule.floor) for rule in decay.rules)
-    return DecaySettings(decay.enabled, decay.half_life_days, decay.floor, rules)
 
 
 def open_store(workspace: Path, store: Store | str | None, settings: Settings, environ: Mapping[str, str]) -> Store:

@@ -15,7 +15,7 @@ import pytest
 from asking import ask, codes, paths, run
 
 from clawmark import ClawmarkError, Memory, PathNotAllowedError
-from clawmark.core.model import SessionOrigin
+from clawmark.core.model import Spoken
 from stub import StubEmbedder
 
 Open = Callable[..., Memory]
@@ -412,7 +412,7 @@ def test_the_time_of_a_hit_is_that_of_its_message(note: Note, open_memory: Open)
     memory = open_memory(config=SESSIONS)
     memory.sync()
 
-    def origin(query: str) -> SessionOrigin | None:
+    def origin(query: str) -> Spoken | None:
         return memory.search(query, min_score=0.0, max_results=1).results[0].session
 
     first, second, third = origin("crane 1 day"), origin("crane 9 day"), origin("undated stork")

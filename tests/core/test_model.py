@@ -20,7 +20,7 @@ from clawmark.core.model import (
     ReadResult,
     SearchResponse,
     SearchResult,
-    SessionOrigin,
+    Spoken,
     Status,
     SyncReport,
     Wire,
@@ -30,7 +30,7 @@ from clawmark.core.model import (
 )
 
 EXPLANATION = Explanation(cosine=0.5, decay_rule="dated", candidates={"vector": 3, "text": 1}, importance=0.5)
-SESSION = SessionOrigin("s1", "interactive", "user", datetime(2026, 6, 30, 12, tzinfo=UTC))
+SESSION = Spoken("s1", "interactive", "user", datetime(2026, 6, 30, 12, tzinfo=UTC))
 RESULT = SearchResult(
     path="memory/a.md",
     start_line=1,

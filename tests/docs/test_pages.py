@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = {"guide.md": 250, "concepts.md": 300, "reference.md": 400, "architecture.md": 200}
+MOST_LINES = {
+    "agents.md": 200,
+    "architecture.md": 200,
+    "automatic-recall.md": 150,
+    "concepts.md": 300,
+    "guide.md": 250,
+    "reference.md": 500,
+    "watching.md": 150,
+    "writing.md": 90,
+}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

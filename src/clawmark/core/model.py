@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from clawmark.core.trust import Origin
 
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
 State = Literal["fresh", "pending", "failed"]
+WriteStatus = Literal["created", "appended", "written", "unchanged"]
 
 # Names that the wire shape spells otherwise than camelCase would.
 _WIRE_NAMES = {
@@ -139,7 +143,7 @@ class Explanation(Wire):
 
 
 @dataclass(frozen=True)
-class SessionOrigin(Wire):
+class Spoken(Wire):
     """Where in which conversation a result was said.
 
     Attributes:
@@ -161,7 +165,11 @@ class SearchResult(Wire):
     """One chunk that answers, with its place, its scores and the reason for them.
 
     Attributes:
-        session: Which conversation it comes from; None for files.
+        date: ISO date of the text, date and time for a session; None for evergreen files.
+        origin: Who the text comes from: "owner", "agent", "tool", "external".
+        trust: The origin, lowered to "tool" where a flag says so.
+        flags: What is suspicious: "instruction-like".
+        session: Where in which conversation it was said; None for files.
     """
 
     path: str
@@ -176,7 +184,11 @@ class SearchResult(Wire):
     citation: str | None
     stale: bool
     explanation: Explanation
-    session: SessionOrigin | None = None
+    date: str | None = None
+    origin: Origin | None = None
+    trust: Origin | None = None
+    flags: tuple[str, ...] = ()
+    session: Spoken | None = None
 
 
 @dataclass(frozen=True)
@@ -298,10 +310,29 @@ class ForgetReport(Wire):
 
 @dataclass(frozen=True)
 class WriteReport(Wire):
-    """What ``append`` or ``write`` did to a memory file."""
+    """What ``append`` or ``write`` did to a memory file.
+
+    Attributes:
+        path: Stored path.
+        bytes_written: Bytes that are new: those added, or all of a written file.
+        duplicates_skipped: Blocks left out because the file holds them.
+        hash: SHA-256 (hex) of the file as it is now.
+        created: True when the file did not exist.
+        status: "created", "appended", "written", or "unchanged".
+        size: Bytes of the file as it is now.
+        start_line: First new line; None when nothing changed.
+        end_line: Last one.
+        indexed: True when the next search of this process takes the change in before
+            it answers; False when that needs a sync.
+    """
 
     path: str
     bytes_written: int
     duplicates_skipped: int
     hash: str
     created: bool = False
+    status: WriteStatus = "unchanged"
+    size: int = 0
+    start_line: int | None = None
+    end_line: int | None = None
+    indexed: bool = False

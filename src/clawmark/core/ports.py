@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +73,27 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> NDArray[Any]:
         """Embed a question: (dimensions,) float32, any length."""
         ...
+
+
+def embeds_sentences(embedder: Embedder) -> bool:
+    """Tell whether a model is to be given a chunk's sentences one by one.
+
+    An embedder says so with an attribute ``embeds_sentences``: a model in process, for
+    which ten sentences cost what the passage does. Nobody pays twice for a remote one.
+    """
+    return bool(getattr(embedder, "embeds_sentences", False))
+
+
+class Nearness(NamedTuple):
+    """How near a question a chunk is.
+
+    Attributes:
+        best: Cosine of its best sentence; of the chunk where it has one vector.
+        whole: Cosine of the direction of all its sentences together.
+    """
+
+    best: float
+    whole: float
 
 
 @dataclass(frozen=True)
@@ -202,7 +223,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class PendingChunk:
-    """A chunk that has no vector yet, with the text to embed."""
+    """A chunk that has no vector yet, with the text to embed: its headings, then its lines."""
 
     id: int
     path: str
@@ -267,12 +288,14 @@ class Writer(Protocol):
         """Note that a file has a new time but the same content."""
         ...
 
-    def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
-        """Store unit vectors by chunk id; chunks that are gone are passed over.
+    def put_vectors(self, vectors: Mapping[int, NDArray[Any] | bytes], *, space: Mapping[str, Any]) -> None:
+        """Store vectors by chunk id; chunks that are gone are passed over.
 
         Args:
-            vectors: Chunk id to its vector.
-            space: Provider, model and dimensions. Vectors of another space cannot be
+            vectors: Chunk id to its unit vector, or, in a space of sentences, to the
+                record of its sentences (``core.codes.encode``).
+            space: Provider, model, dimensions and sentences: the version of the rules
+                that find them, 0 for one vector a chunk. Vectors of another space cannot be
                 compared with these: they are removed first.
         """
         ...
@@ -314,11 +337,11 @@ class Reader(Protocol):
         ...
 
     def vector_candidates(self, vector: NDArray[Any], where: Filter, limit: int) -> list[tuple[int, float]]:
-        """Give (chunk id, cosine) of the nearest chunks, best first."""
+        """Give (chunk id, cosine of its best sentence) of the nearest chunks, best first."""
         ...
 
-    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, float]:
-        """Give the cosine of each named chunk that has a vector."""
+    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, Nearness]:
+        """Give how near each named chunk is that has a vector."""
         ...
 
     def candidates(self, chunk_ids: Collection[int], terms: Sequence[str]) -> list[Candidate]:

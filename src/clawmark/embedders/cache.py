@@ -52,12 +52,16 @@ class EmbeddingCache:
         with np.errstate(all="ignore"):
             return {key: vector for key, vector in vectors.items() if abs(float(vector @ vector) - 1.0) < 0.01}
 
-    def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any]]) -> None:
-        """Remember vectors by text key, and forget the longest unused above the cap."""
+    def get_records(self, provider: str, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Give the known records of sentences by text key."""
+        full = {_full_key(provider, model, key): key for key in keys}
+        rows = self._run(lambda db: _lookup(db, list(full))) or []
+        return {full[key]: blob[16:] for key, blob in rows if content_key(blob[16:]) == blob[:16]}
+
+    def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any] | bytes]) -> None:
+        """Remember vectors, or records of sentences, by text key, and forget the longest unused above the cap."""
         day = int(time.time() // 86400)
-        rows = [
-            (_full_key(provider, model, key), vector.astype("<f4").tobytes(), day) for key, vector in vectors.items()
-        ]
+        rows = [(_full_key(provider, model, key), _blob(vector), day) for key, vector in vectors.items()]
         self._run(lambda db: _store(db, rows, self.max_entries), create=True)
 
     def stats(self) -> dict[str, Any]:
@@ -93,13 +97,28 @@ class EmbeddingCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=5.0, isolation_level=None, check_same_thread=False)
             self._db = db
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
             )
             db.execute("CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used)")
         return self._db
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Change to WAL; SQLite itself does not wait for another process that is doing the same."""
+    for _ in range(100):
+        with suppress(sqlite3.OperationalError):
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        time.sleep(0.05)
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _blob(vector: NDArray[Any] | bytes) -> bytes:
+    """A vector proves itself by its length of 1; a record carries a digest."""
+    return content_key(vector) + vector if isinstance(vector, bytes) else vector.astype("<f4").tobytes()
 
 
 def _full_key(provider: str, model: str, key: bytes) -> bytes:

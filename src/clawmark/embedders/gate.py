@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clawmark.core.ports import Embedder
+from clawmark.core.ports import Embedder, embeds_sentences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +48,11 @@ class GatedEmbedder:
     def concurrency(self) -> int:
         """See ``core.ports.Embedder``."""
         return self._embedder.concurrency
+
+    @property
+    def embeds_sentences(self) -> bool:
+        """See ``core.ports.embeds_sentences``."""
+        return embeds_sentences(self._embedder)
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[Any]:
         """See ``core.ports.Embedder``."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmark.core.errors import ConfigError, EmbeddingError
 from clawmark.core.ports import Embedder
 from clawmark.core.scoring import IDENTITY_MAP, CosineMap
+
+if TYPE_CHECKING:
+    from clawmark.embedders.local import LocalEmbedder
 
 ENTRY_POINTS = "clawmark.embedders"
 NONE = "none"
@@ -23,13 +26,16 @@ REMOTE_KEYS = {
 }
 
 
-def make_embedder(provider: str, settings: Any, environ: dict[str, str]) -> Embedder | None:
+def make_embedder(
+    provider: str, settings: Any, environ: dict[str, str], cache_folder: Path | None = None
+) -> Embedder | None:
     """Make the embedder of a provider; None for "none".
 
     Args:
         provider: Name from the configuration.
         settings: The ``[embedding]`` table; a plug-in's factory gets it.
         environ: Environment variables, for keys.
+        cache_folder: Where models leave what starts them faster; None for nowhere.
 
     Raises:
         ConfigError: No provider has this name.
@@ -39,14 +45,16 @@ def make_embedder(provider: str, settings: Any, environ: dict[str, str]) -> Embe
     if provider == NONE:
         return None
     if provider == "local":
-        return _local()
+        embedder = _local()
+        embedder.cache_folder = embedder.cache_folder or cache_folder
+        return embedder
     if provider in REMOTE_KEYS:
         raise _remote_unavailable(provider, settings, environ)
     return _plugin(provider, settings)
 
 
 @cache
-def _local() -> Embedder:
+def _local() -> LocalEmbedder:
     """Give the one local embedder of the process: its model is 150 MB, and it holds no state."""
     from clawmark.embedders.local import LocalEmbedder
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,7 @@ def gather(
     return Evidence(
         mode=_mode(query.vector is not None, text.answered),
         candidates=candidates,
-        cosines=_cosines(reader, query.vector, dict(near), ids),
+        cosines=_cosines(reader, query.vector, ids),
         strengths={
             item.id: bm25(item.frequencies, length=item.length, statistics=statistics, idf=idf) for item in candidates
         }
@@ -122,10 +122,7 @@ def _mode(vector: bool, text: bool) -> Mode:
     return "vector" if vector else "keyword"
 
 
-def _cosines(
-    reader: Reader, vector: NDArray[Any] | None, near: Mapping[int, float], ids: Mapping[int, None]
-) -> dict[int, float]:
+def _cosines(reader: Reader, vector: NDArray[Any] | None, ids: Collection[int]) -> dict[int, float]:
     if vector is None:
         return {}
-    others = reader.cosines(vector, [number for number in ids if number not in near])
-    return {number: round(cosine, COSINE_DIGITS) for number, cosine in {**near, **others}.items()}
+    return {number: round(near.best, COSINE_DIGITS) for number, near in reader.cosines(vector, ids).items()}

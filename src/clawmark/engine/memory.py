@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
-from functools import cached_property, partial
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from clawmark.config import LoadedSettings, load_settings
-from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
-from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
-from clawmark.core.ports import Embedder, Store
-from clawmark.core.scoring import CosineMap
-from clawmark.core.tokens import query_terms
-from clawmark.embedders.gate import GatedEmbedder
-from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
-from clawmark.engine import places
-from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
-from clawmark.engine.disk import Disk
-from clawmark.engine.freshness import Freshener, Freshness
-from clawmark.engine.searching import Search, Surroundings, nothing_to_search
-from clawmark.files import matcher, read_window, strays_message
-from clawmark.sync import Progress, Workplace, synchronise
-
-# Longer than any small pass; an index that is being built takes minutes.
-QUICK_LOCK_SECONDS = 1.0
+from clawmark.config import LoadedSettings
+from clawmark.core.errors import ArgumentError, StoreError
+from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport, WriteReport
+from clawmark.embedders.registry import NONE
+from clawmark.engine.arguments import names_checked, search_request, text_argument, whole_number
+from clawmark.engine.foundation import Foundation
+from clawmark.engine.triggers import Listener
+from clawmark.files import read_window, scan_files
+from clawmark.sync import Progress
+from clawmark.watcher import Watcher
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Memory:
+class Memory(Foundation):
     """The memory of one agent: a folder of Markdown, and an index that follows it.
 
     A context manager; ``close`` waits for running work. May be used from several
@@ -57,57 +39,6 @@ class Memory:
         WorkspaceNotFoundError: The workspace is not a folder.
         ConfigError: A setting cannot be used.
     """
-
-    def __init__(
-        self,
-        workspace: str | os.PathLike[str],
-        agent: str = "main",
-        config: Path | str | Mapping[str, Any] | None = None,
-        embedder: Embedder | str | None = None,
-        store: Store | str | None = None,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        if not isinstance(agent, str) or not agent.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError(f"agent must be a name, not {agent!r}.")
-        self._workspace = places.existing_workspace(workspace)
-        self._environ = dict(os.environ)
-        self._loaded = load_settings(workspace=self._workspace, config=config, environ=self._environ)
-        self._settings = self._loaded.settings
-        self._given = embedder if embedder is not None and not isinstance(embedder, str) else None
-        self._use_provider(embedder)
-        self._clock = clock or _utc_now
-        self._fold_case = places.folds_case(self._workspace)
-        self._embedder_lock = threading.Lock()
-        self._cache = places.embedding_cache(self._settings, self._environ)
-        rules = places.file_rules(self._workspace, self._settings)
-        opened = places.open_store(self._workspace, store, self._settings, self._environ)
-        self._place = Workplace(
-            store=opened,
-            agent=agent,
-            rules=rules,
-            sources=self._settings.sources,
-            recipe=places.recipe(self._settings),
-            cache=self._cache,
-            lock_path=_lock_path(opened),
-            clock=self._clock,
-        )
-        live = places.live_rules(self._settings)
-        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE, live=live)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Wait for running work and release the index."""
-        self._freshener.wait()
-        self._place.store.close()
-        if self._cache is not None:
-            self._cache.close()
 
     @property
     def settings(self) -> LoadedSettings:
@@ -148,6 +79,7 @@ class Memory:
         session_key: str | None = None,
         deadline: float | None = None,
         max_chars: int | None = None,
+        min_trust: str | None = None,
     ) -> SearchResponse:
         """Find the passages that answer a question, best first.
 
@@ -167,6 +99,7 @@ class Memory:
             deadline: Seconds for the question; when the vector leg is late, the
                 answer is by keyword.
             max_chars: Budget over all snippets and citations.
+            min_trust: Least trusted origin that may answer, such as "agent".
 
         Raises:
             ArgumentError: An argument cannot be used.
@@ -184,6 +117,7 @@ class Memory:
             session_key=session_key,
             deadline=deadline,
             max_chars=max_chars,
+            min_trust=min_trust,
         )
         return self._search(request)
 
@@ -201,6 +135,28 @@ class Memory:
         """
         plain = path.removeprefix("./") if isinstance(path, str) else path
         return self._search(search_request(query, explain_path=plain, **search_options))
+
+    @names_checked
+    def recall_context(self, prompt: str, *, max_chars: int = 4_000) -> str:
+        """Give what the notes surely say about a prompt that asks about the past, to put beside it.
+
+        Args:
+            prompt: What the user wrote.
+            max_chars: Budget over the whole block.
+
+        Returns:
+            One block of quoted passages with place, date and origin, trusted as ``[trust]
+            inject_min`` demands; "" when the prompt asks nothing of the kind, nothing is
+            confident, or the search fails.
+
+        Raises:
+            ArgumentError: An argument cannot be used.
+        """
+        text_argument("prompt", prompt)
+        whole_number("max_chars", max_chars, least=1)
+        from clawmark.engine.recalling import recall_block
+
+        return recall_block(prompt, self._prepared, least=self._settings.trust.inject_min, max_chars=max_chars)
 
     @names_checked
     def get(
@@ -238,6 +194,37 @@ class Memory:
             return read_transcript(self._place.rules, path, masked=masked, **window)
         return read_window(self._place.rules, path, **window)
 
+    def files(self) -> tuple[str, ...]:
+        """List the stored paths of the files that count as memory, as they are on the disk now."""
+        return tuple(file.path for file in scan_files(self._place.rules, self._place.sources).files)
+
+    @names_checked
+    def append(self, path: str, text: str) -> WriteReport:
+        """Put text behind a memory file, made if need be; blocks that it holds already are left out.
+
+        Args:
+            path: MEMORY.md, USER.md, or a Markdown file in memory/; no other may be written.
+            text: Markdown, not blank.
+
+        Raises:
+            ClawmarkError: It was not written; the file is as it was.
+        """
+        return self._pen.append(path, text)
+
+    @names_checked
+    def write(self, path: str, text: str, *, expected_hash: str | None = None) -> WriteReport:
+        """Make a memory file hold a text, if it still is what the caller has read.
+
+        Args:
+            path: As for ``append``.
+            text: Markdown, not blank.
+            expected_hash: ``hash`` of the reading before; None for a new file.
+
+        Raises:
+            ConflictError: The file is another; ``current_hash`` names what is there.
+        """
+        return self._pen.write(path, text, expected_hash=expected_hash)
+
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.
 
@@ -248,124 +235,26 @@ class Memory:
 
         provider = None if self._provider == NONE else self._provider
         cache = self._cache.stats() if self._cache else None
-        return status_of(self._place, provider=provider, deep=deep, cache=cache)
+        found = status_of(self._place, provider=provider, deep=deep, cache=cache)
+        return replace(found, watch=self._triggers.status())
+
+    def start_session(self, session_key: str) -> None:
+        """Begin a sync in the background when a session begins; never raises for what the sync meets.
+
+        Args:
+            session_key: The session; a second call with it does nothing.
+        """
+        text_argument("session_key", session_key)
+        self._triggers.start_session(session_key)
+
+    def watch(self, on_event: Listener | None = None) -> AbstractContextManager[Watcher]:
+        """Follow the files while a ``with`` block lasts: a first sync, then one for each change that has settled.
+
+        Args:
+            on_event: Told each ``WatchEvent``, on the watcher's thread.
+        """
+        return self._triggers.watch(on_event)
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
         self._freshener.allow_background = False
-
-    def _use_provider(self, embedder: Embedder | str | None) -> None:
-        """Let an argument replace the configured provider; one place decides for all paths."""
-        if self._given is not None and not isinstance(self._given, Embedder):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError(f"embedder must be an Embedder or the name of a provider, not {self._given!r}.")
-        if isinstance(embedder, str):
-            provider = embedder
-        elif embedder is not None:
-            provider = embedder.provider
-        else:
-            provider = self._settings.embedding.provider
-        if self._given is None:
-            check_provider(provider)
-        self._provider = provider
-        self._settings = replace(self._settings, embedding=replace(self._settings.embedding, provider=provider))
-
-    def _embedder(self) -> Embedder | None:
-        with self._embedder_lock:
-            return self._gated_embedder
-
-    @cached_property
-    def _gated_embedder(self) -> Embedder | None:
-        made = self._given or make_embedder(self._provider, self._settings.embedding, self._environ)
-        return None if made is None else GatedEmbedder(made)
-
-    def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
-        return synchronise(self._place, self._embedder, force=force, progress=progress)
-
-    def _forced(self, progress: Progress | None) -> SyncReport:
-        """Read every file again, into a new index when the old one is damaged."""
-        if getattr(self._place.store, "is_damaged", bool)():
-            self._reset_store()
-        report = self._pass(force=True, progress=progress)
-        if report.error is not None and report.error.code == StoreCorruptError.default_code:
-            self._reset_store()
-            report = self._pass(force=True, progress=progress)
-        return report
-
-    def _quick_pass(self) -> SyncReport:
-        """A pass on the way to an answer: one of another process is not waited for."""
-        return synchronise(self._place, self._embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
-
-    def _reset_store(self) -> None:
-        reset = getattr(self._place.store, "reset", None)
-        if reset is not None:
-            reset()
-
-    def _search(self, request: SearchRequest) -> SearchResponse:
-        started = time.perf_counter()
-        response = self._answer(request)
-        return replace(response, took_ms=round((time.perf_counter() - started) * 1000, 3))
-
-    def _answer(self, request: SearchRequest) -> SearchResponse:
-        self._check_sources(request)
-        if not self._settings.enabled:
-            error = ErrorInfo("MEMORY_DISABLED", "Memory search is disabled.", "Set enabled = true.")
-            return SearchResponse(citations=self._settings.citations.mode, error=error)
-        started = time.monotonic()
-        terms = query_terms(request.query)
-        blank = nothing_to_search(request, terms, self._settings)
-        if blank is not None:
-            return blank
-        # A workspace that was unmounted must not look like one without notes.
-        places.existing_workspace(self._workspace)
-        fresh = self._fresh(request)
-        if request.deadline is not None:
-            left = request.deadline - (time.monotonic() - started)
-            request = replace(request, deadline=max(left, 0.001))
-        search = Search(self._surroundings(fresh), request, terms)
-        if request.explain_path is None:
-            return search.run()
-        from clawmark.engine.explaining import explain_path
-
-        return explain_path(search, request.explain_path)
-
-    def _fresh(self, request: SearchRequest) -> Freshness:
-        if not self._settings.sync.on_search:
-            return Freshness()
-        # The other half of the deadline is for the question itself.
-        return self._freshener.check(None if request.deadline is None else request.deadline / 2)
-
-    def _check_sources(self, request: SearchRequest) -> None:
-        off = sorted((request.sources or frozenset()) - set(self._settings.sources))
-        if off:
-            raise ArgumentError(
-                f"The source {off[0]!r} is not enabled.",
-                code="SOURCE_NOT_ENABLED",
-                action="Set [sessions] paths, or sources, in the configuration.",
-            )
-
-    def _surroundings(self, fresh: Freshness) -> Surroundings:
-        return Surroundings(
-            store=self._place.store,
-            agent=self._place.agent,
-            settings=self._settings,
-            sources=frozenset(self._settings.sources),
-            decay=places.decay_settings(self._settings),
-            embedder=self._embedder,
-            cosine_map=_map_of,
-            disk=Disk(self._place.rules),
-            matches=matcher,
-            now=self._clock(),
-            strays=partial(strays_message, self._place.rules),
-            fold_case=self._fold_case,
-            stale=fresh.stale,
-            notices=(*self._loaded.warnings, *fresh.notices),
-        )
-
-
-def _map_of(embedder: Embedder) -> CosineMap:
-    return cosine_map(embedder.provider, embedder.model)
-
-
-def _lock_path(store: Store) -> Path | None:
-    path = getattr(store, "path", None)
-    return path.with_name("sync.lock") if isinstance(path, Path) else None

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
-from clawmark.core.decay import DecayRule, DecaySettings
 from clawmark.core.digest import content_hash
 from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundError
 from clawmark.core.ports import Store
@@ -84,13 +83,6 @@ def live_rules(settings: Settings) -> LiveRules:
     return LiveRules(sessions.delta_bytes, sessions.delta_messages, settings.sync.watch_debounce_ms / 1000)
 
 
-def decay_settings(settings: Settings) -> DecaySettings:
-    """Give the rules of decay."""
-    decay = settings.query.hybrid.temporal_decay
-    rules = tuple(DecayRule(rule.match, rule.kind, rule.half_life_days, rule.floor) for rule in decay.rules)
-    return DecaySettings(decay.enabled, decay.half_life_days, decay.floor, rules)
-
-
 def open_store(workspace: Path, store: Store | str | None, settings: Settings, environ: Mapping[str, str]) -> Store:
     """Open the store that an argument, else the configuration, names.
 
@@ -133,8 +125,18 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
 
 
+def writer_lock_path(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the lock file of those who write memory files: one for a workspace, whatever its store."""
+    return index_path(workspace, environ).with_name("write.lock")
+
+
 def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:
     """Give the user's embedding cache; None when it is switched off."""
     if not settings.cache.enabled:
         return None
     return EmbeddingCache(user_cache_dir(environ) / "embeddings.sqlite", max_entries=settings.cache.max_entries)
+
+
+def models_folder(environ: Mapping[str, str]) -> Path:
+    """Give the folder in which local models keep what starts them faster."""
+    return user_cache_dir(environ) / "models"

@@ -18,7 +18,14 @@ from typing import Any
 from clawmark.core.errors import StoreCorruptError, StoreError
 from clawmark.stores.matrix import MatrixCache
 from clawmark.stores.sqlite_read import SqliteReader
-from clawmark.stores.sqlite_schema import PAGE_SIZE, create_terms_table, prepare, read_version, translate
+from clawmark.stores.sqlite_schema import (
+    PAGE_SIZE,
+    SCHEMA_VERSION,
+    create_terms_table,
+    prepare,
+    read_version,
+    translate,
+)
 from clawmark.stores.sqlite_write import SqliteWriter
 
 # Longer than any transaction of ours; after it the caller is told who is in the way.
@@ -111,6 +118,8 @@ class SqliteStore:
 
     def is_damaged(self) -> bool:
         """Tell whether a part of the file is broken, also one that no question has met yet."""
+        # An open connection still sees pages that it has read, whatever became of them since.
+        self._drop_connection()
         try:
             with self._translated():
                 db = self._connect(create=False)
@@ -119,7 +128,7 @@ class SqliteStore:
             return isinstance(error, StoreCorruptError)
 
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        db = self._open_connection()
         if db is not None:
             return db
         if not create and not self.path.exists():
@@ -137,10 +146,30 @@ class SqliteStore:
         if not usable:
             db.close()
             return None
-        self._local.db = db
+        self._local.db, self._local.file = db, _identity(self.path)
         with self._lock:
             self._connections.append(db)
         return db
+
+    def _open_connection(self) -> sqlite3.Connection | None:
+        """Give this thread's connection, unless the file was replaced or removed under it."""
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        # A rebuild by another process, or a deleted index: the old file would answer for ever.
+        if db is None or self._local.file == _identity(self.path):
+            return db
+        self._drop_connection()
+        return None
+
+    def _drop_connection(self) -> None:
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is None:
+            return
+        self._local.db = None
+        with self._lock:
+            self._connections = [kept for kept in self._connections if kept is not db]
+            self._matrices = MatrixCache()
+        with suppress(sqlite3.Error):
+            db.close()
 
     def _configure(self, db: sqlite3.Connection, *, create: bool) -> bool:
         """Prepare a connection; False when the file is there, but its index is only being made."""
@@ -148,8 +177,10 @@ class SqliteStore:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             db.execute("PRAGMA journal_mode = WAL")
             prepare(db, self.location)
-        elif read_version(db, self.location) == 0:
+        elif (version := read_version(db, self.location)) == 0:
             return False
+        elif version < SCHEMA_VERSION:
+            prepare(db, self.location)
         # WAL with NORMAL cannot be corrupted by a crash; the last commits may be lost with
         # the power, and the files are the truth.
         db.execute("PRAGMA synchronous = NORMAL")
@@ -170,6 +201,15 @@ class SqliteStore:
             if not self.is_damaged():
                 raise
             raise translate(sqlite3.DatabaseError("malformed row"), self.location) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tell one file from another that takes its name; None when there is none."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
 
 
 def _may_be_index(path: Path) -> bool:

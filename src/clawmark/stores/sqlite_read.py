@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import embedding_text
-from clawmark.core.ports import Candidate, DocumentRow, Filter, IndexState, PendingChunk
+from clawmark.core.ports import Candidate, DocumentRow, Filter, IndexState, Nearness, PendingChunk
 from clawmark.core.scoring import TermStatistics
 from clawmark.stores.codec import count_terms, unpack
 from clawmark.stores.sqlite_schema import terms_table, translate
@@ -81,7 +81,7 @@ class SqliteReader:
         allowed = None if self._sees_all(where) else self._allowed_documents(where)
         return matrix.nearest(vector, allowed, limit)
 
-    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, float]:
+    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, Nearness]:
         """See ``core.ports.Reader``."""
         return self._matrices.get(self._db, self._generation).cosines(vector, chunk_ids)
 

@@ -157,7 +157,7 @@ class SqliteWriter:
             (size, mtime_ns, document_id, self._generation),
         )
 
-    def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
+    def put_vectors(self, vectors: Mapping[int, NDArray[Any] | bytes], *, space: Mapping[str, Any]) -> None:
         """See ``core.ports.Writer``."""
         self._flush()
         self._changed = True
@@ -167,7 +167,7 @@ class SqliteWriter:
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors (chunk, vector) SELECT c.id, ? "
             "FROM chunks c JOIN documents d ON d.id = c.document WHERE c.id = ? AND d.generation = ?",
-            [(pack_vector(vector), chunk, self._generation) for chunk, vector in vectors.items()],
+            [(_packed(vector), chunk, self._generation) for chunk, vector in vectors.items()],
         )
 
     def put_facts(self, facts: Mapping[str, Any]) -> None:
@@ -274,6 +274,10 @@ def _same(rows: Sequence[_OldChunk], chunks: Sequence[ChunkRow]) -> int:
             break
         count += 1
     return count
+
+
+def _packed(vector: NDArray[Any] | bytes) -> bytes:
+    return vector if isinstance(vector, bytes) else pack_vector(vector)
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

@@ -22,7 +22,7 @@ from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
 from clawmark.sync.building import Built, Recipe, build
-from clawmark.sync.embedding import EmbeddingOutcome, embed_pending
+from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
 from clawmark.sync.renames import follow_renames
 
 Progress = Callable[[str, int, int], None]
@@ -276,7 +276,9 @@ class _Pass:
     @staticmethod
     def _foreign(space: Any, embedder: Embedder) -> bool:
         """Tell whether the vectors of the index come from another model than the embedder's."""
-        return bool(space) and not same_space(space, embedder)
+        if not space:
+            return False
+        return not same_space(space, embedder) or space != space_of(embedder, space["dimensions"])
 
     @contextmanager
     def _writing(self) -> Generator[Writer]:

@@ -9,10 +9,11 @@ from clawmark.testing.store_agents import StoreAgents
 from clawmark.testing.store_documents import StoreDocuments
 from clawmark.testing.store_growth import StoreGrowth
 from clawmark.testing.store_search import StoreSearch
+from clawmark.testing.store_sentences import StoreSentences
 from clawmark.testing.store_statistics import StoreStatistics
 
 
-class StoreContract(StoreDocuments, StoreGrowth, StoreSearch, StoreStatistics, StoreAgents):
+class StoreContract(StoreDocuments, StoreGrowth, StoreSearch, StoreSentences, StoreStatistics, StoreAgents):
     """Subclass it, and override the fixture ``store`` to give an empty store."""
 
     @pytest.fixture

@@ -24,9 +24,9 @@ class StoreGrowth:
         put(store, "main", "memory/a.md", "A crane.\n\nTwo storks.\n\nAn egret.\n\nA heron.")
         with store.reading("main") as reader:
             texts = reader.texts(ids_in(reader))
-            cosines = reader.cosines(unit(), ids_in(reader))
+            near = reader.cosines(unit(), ids_in(reader))
             waiting = [chunk.text for chunk in reader.pending(limit=10)]
-        assert {texts[number]: round(cosine, 3) for number, cosine in cosines.items()} == {
+        assert {texts[number]: round(cosine.best, 3) for number, cosine in near.items()} == {
             "A crane.": 0.1,
             "An egret.": 0.3,
             "A heron.": 0.2,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from clawmark.core.model import SessionOrigin
+from clawmark.core.model import Spoken
 from clawmark.core.ports import Candidate, DocumentRow
 
 
-def origin_of(item: Candidate) -> SessionOrigin | None:
+def spoken_in(item: Candidate) -> Spoken | None:
     """Give the conversation that a chunk comes from; None for a file."""
     if item.source != "sessions":
         return None
     said_ms = item.time_ms if item.spoken_ms is None else item.spoken_ms
     time = None if said_ms is None else _moment(said_ms / 1000)
-    return SessionOrigin(item.session, item.kind, item.speaker, time)
+    return Spoken(item.session, item.kind, item.speaker, time)
 
 
 def own_time(item: Candidate | DocumentRow) -> datetime | None:

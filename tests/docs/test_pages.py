@@ -15,6 +15,7 @@ MOST_LINES = {
     "concepts.md": 300,
     "guide.md": 250,
     "reference.md": 500,
+    "sessions.md": 130,
     "watching.md": 150,
     "writing.md": 90,
 }

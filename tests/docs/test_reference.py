@@ -38,7 +38,7 @@ VALUES = (
     model.WriteReport,
     model.Status,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason)
+SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason, model.Spoken)
 
 
 def sections() -> dict[str, str]:

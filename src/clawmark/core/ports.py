@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clawmark.core.forgetting import Tombstone
+    from clawmark.core.rows import Fault, StoredChunk
     from clawmark.core.scoring import TermStatistics
 
 
@@ -252,6 +254,18 @@ class Writer(Protocol):
         """Remember facts about the index by name."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten, as of this transaction."""
+        ...
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Remember them; they belong to the agent, and outlive every generation."""
+        ...
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Drop them."""
+        ...
+
     def complete(self) -> None:
         """Make this generation the one that answers; older ones are removed."""
         ...
@@ -308,6 +322,18 @@ class Reader(Protocol):
         """Give chunks without a vector (or all), by id, beginning after one."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten."""
+        ...
+
+    def document_text(self, document_id: int) -> str:
+        """Give the text of a document, as indexed; "" for one that is not there."""
+        ...
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """Give the chunks of a document in their order."""
+        ...
+
     def counts(self) -> dict[str, dict[str, int]]:
         """Count files, chunks, vectors and rejected files per source."""
         ...
@@ -340,6 +366,18 @@ class Store(Protocol):
 
     def agents(self) -> list[str]:
         """Name the agents that have an index here."""
+        ...
+
+    def identities(self, agent: str) -> list[dict[str, Any]]:
+        """Give the identity of each generation of an agent, the one that answers first."""
+        ...
+
+    def faults(self, agent: str) -> list[Fault]:
+        """Name what contradicts itself in the rows of an agent; nothing in a sound index."""
+        ...
+
+    def repair(self, agent: str) -> None:
+        """Make the rows agree again; what cannot be saved is removed, and missing from then on."""
         ...
 
     def close(self) -> None:

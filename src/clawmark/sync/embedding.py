@@ -33,11 +33,15 @@ class EmbeddingOutcome:
         texts_embedded: Texts that the provider was paid for.
         failed: Paths with a chunk that could not be embedded, and why.
         stopped: Why embedding ended early; None when all was tried.
+        tried: Whether there was an embedder at all.
+        refused: Chunks that could not be embedded.
     """
 
     texts_embedded: int = 0
     failed: list[PathReason] = field(default_factory=list[PathReason])
     stopped: ClawmarkError | None = None
+    tried: bool = False
+    refused: int = 0
 
 
 def embed_pending(
@@ -63,14 +67,16 @@ def embed_pending(
             batch that succeeds replaces all: an index keeps its vectors while the
             new provider is down.
     """
-    outcome = EmbeddingOutcome()
+    outcome = EmbeddingOutcome(tried=True)
     spender = _Spender(embedder, outcome)
     while True:
         before = spender.dimensions
         try:
             for page in _pages(store, agent, identity, again=again):
                 for batch in _batches(page, embedder, spender.dimensions, cache):
-                    _keep(store, agent, identity, embedder, batch, spender.embed(batch.missing), cache)
+                    vectors = spender.embed(batch.missing)
+                    outcome.refused += batch.without(vectors)
+                    _keep(store, agent, identity, embedder, batch, vectors, cache)
                     progress(len(batch.known) + len(batch.missing))
         except ClawmarkError as error:
             outcome.stopped = error
@@ -85,6 +91,10 @@ class _Batch:
     known: dict[int, NDArray[Any]]
     missing: list[PendingChunk]
     twins: dict[bytes, list[int]]
+
+    def without(self, vectors: dict[int, NDArray[Any]]) -> int:
+        """Count the chunks, equal ones included, that an answer leaves without a vector."""
+        return sum(len(self.twins[chunk.embedding_key]) for chunk in self.missing if chunk.id not in vectors)
 
 
 def _pages(store: Store, agent: str, identity: dict[str, Any], *, again: bool) -> Iterator[list[PendingChunk]]:

@@ -11,6 +11,7 @@ import click
 from clawmark import __version__
 from clawmark.cli import printing
 from clawmark.cli.evaluate import evaluate
+from clawmark.cli.forgetting import forget
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.config import describe
 from clawmark.core.log import logger
@@ -152,6 +153,7 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(evaluate)
+app.add_command(forget)
 
 
 def _reading(choice: Choice) -> Memory:

@@ -261,12 +261,27 @@ class Status(Wire):
 
 @dataclass(frozen=True)
 class ForgetReport(Wire):
-    """What was, or would be, removed from the index by ``forget``."""
+    """What was, or would be, removed from the index by ``forget``.
+
+    Attributes:
+        documents: Stored paths whose text left the index, as a whole or in part.
+        chunks: Chunks that held something of it.
+        vectors: Vectors of these.
+        cached: Vectors that left the embedding cache.
+        derived: Citations of passages that share text with it, or name it, and stay.
+        dry_run: Nothing was changed.
+        restored: It may be indexed again.
+        warnings: What is worth knowing.
+    """
 
     documents: tuple[str, ...] = ()
     chunks: int = 0
+    vectors: int = 0
+    cached: int = 0
     derived: tuple[str, ...] = ()
     dry_run: bool = False
+    restored: bool = False
+    warnings: tuple[Notice, ...] = ()
     error: ErrorInfo | None = None
 
 

@@ -60,6 +60,11 @@ class EmbeddingCache:
         ]
         self._run(lambda db: _store(db, rows, self.max_entries), create=True)
 
+    def remove(self, provider: str, model: str, keys: Sequence[bytes]) -> int:
+        """Forget vectors by text key, without a trace in the file; give how many were there."""
+        full = [_full_key(provider, model, key) for key in dict.fromkeys(keys)]
+        return self._run(lambda db: _remove(db, full)) or 0
+
     def stats(self) -> dict[str, Any]:
         """Give the number of entries, their bytes, the cap and the place."""
         entries, size = self._run(_size) or (0, 0)
@@ -95,6 +100,7 @@ class EmbeddingCache:
             self._db = db
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
             )
@@ -117,6 +123,13 @@ def _lookup(db: sqlite3.Connection, keys: list[bytes]) -> list[tuple[bytes, byte
         marks = ",".join("?" * len(part))
         rows += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part).fetchall()
     return rows
+
+
+def _remove(db: sqlite3.Connection, keys: list[bytes]) -> int:
+    before = db.total_changes
+    db.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return db.total_changes - before
 
 
 def _store(db: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]], max_entries: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.model import ForgetReport, ReadResult, SearchResponse, Status, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
 from clawmark.sync import Progress
@@ -68,6 +68,10 @@ class AsyncMemory:
     async def status(self, *, deep: bool = False) -> Status:
         """See ``Memory.status``."""
         return await self._run(self._memory.status, deep=deep)
+
+    async def forget(self, **options: Any) -> ForgetReport:
+        """See ``Memory.forget``."""
+        return await self._run(self._memory.forget, **options)
 
     async def _run(self, call: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
         return await asyncio.to_thread(partial(call, *arguments, **options))

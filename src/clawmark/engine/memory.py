@@ -14,18 +14,19 @@ from types import TracebackType
 from typing import Any, Self
 
 from clawmark.config import LoadedSettings, load_settings
-from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
-from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.errors import ArgumentError, ClawmarkError, StoreError
+from clawmark.core.model import ErrorInfo, ForgetReport, ReadResult, SearchResponse, Status, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
 from clawmark.embedders.gate import GatedEmbedder
-from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
+from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder, provider_error
 from clawmark.engine import places
 from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.upkeep import forced_pass
 from clawmark.files import matcher, read_window, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
@@ -125,7 +126,8 @@ class Memory:
         """
         self._freshener.wait()
         try:
-            report = self._forced(progress) if force else self._pass(progress=progress)
+            run = partial(self._pass, force=force, progress=progress)
+            report = forced_pass(self._place.store, self._place.agent, run) if force else run()
         except StoreError as error:
             report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
         self._freshener.forget_check()
@@ -243,11 +245,44 @@ class Memory:
         Args:
             deep: Also measure the parts of the index.
         """
-        from clawmark.engine.statusing import status_of
+        from clawmark.engine.statusing import Provider, status_of
 
-        provider = None if self._provider == NONE else self._provider
+        provider = Provider(None if self._provider == NONE else self._provider, self._provider_error())
         cache = self._cache.stats() if self._cache else None
         return status_of(self._place, provider=provider, deep=deep, cache=cache)
+
+    @names_checked
+    def forget(
+        self,
+        *,
+        path: str | None = None,
+        session: str | None = None,
+        chunk: str | None = None,
+        dry_run: bool = False,
+        restore: bool = False,
+    ) -> ForgetReport:
+        """Take something out of the index and keep it out; no file is changed.
+
+        Args:
+            path: A file, as results name it; also what has the same content.
+            session: A session by id, file name or ``sessions/FILE``, with its archives.
+            chunk: A passage by its place, such as ``memory/a.md#L5-L9``.
+            dry_run: Only tell what would be removed.
+            restore: Let it be indexed again instead.
+
+        Raises:
+            ArgumentError: Not exactly one of the three is named, or the place is none.
+        """
+        from clawmark.engine.forgetting import forget, restored, subject_of
+
+        subject = subject_of(path, session, chunk)
+        call = restored if restore else partial(forget, cache=self._cache)
+        report = call(self._place, subject, dry_run=dry_run)
+        if not dry_run and report.error is None:
+            # What remains of a file that was forgotten in part is indexed at once.
+            self._freshener.forget_check()
+            self._freshener.check()
+        return report
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
@@ -272,6 +307,12 @@ class Memory:
         with self._embedder_lock:
             return self._gated_embedder
 
+    def _provider_error(self) -> ClawmarkError | None:
+        """Tell why the provider cannot start, as far as that is known without loading it."""
+        if self._given is not None:
+            return None
+        return provider_error(self._provider, self._settings.embedding, self._environ)
+
     @cached_property
     def _gated_embedder(self) -> Embedder | None:
         made = self._given or make_embedder(self._provider, self._settings.embedding, self._environ)
@@ -280,24 +321,9 @@ class Memory:
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
         return synchronise(self._place, self._embedder, force=force, progress=progress)
 
-    def _forced(self, progress: Progress | None) -> SyncReport:
-        """Read every file again, into a new index when the old one is damaged."""
-        if getattr(self._place.store, "is_damaged", bool)():
-            self._reset_store()
-        report = self._pass(force=True, progress=progress)
-        if report.error is not None and report.error.code == StoreCorruptError.default_code:
-            self._reset_store()
-            report = self._pass(force=True, progress=progress)
-        return report
-
     def _quick_pass(self) -> SyncReport:
         """A pass on the way to an answer: one of another process is not waited for."""
         return synchronise(self._place, self._embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
-
-    def _reset_store(self) -> None:
-        reset = getattr(self._place.store, "reset", None)
-        if reset is not None:
-            reset()
 
     def _search(self, request: SearchRequest) -> SearchResponse:
         started = time.perf_counter()

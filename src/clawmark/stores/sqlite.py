@@ -7,7 +7,6 @@ its own connection.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
 import zlib
@@ -289,7 +288,7 @@ class SqliteStore:
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
     try:
-        state = os.stat(path)
+        state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 from clawmark.core.rows import Fault
 from clawmark.stores.codec import BYTES_PER_NUMBER, spelled, unpack
@@ -89,7 +90,7 @@ def _words_differ(db: sqlite3.Connection, generation: int) -> bool:
 
 def _wrong_vectors(db: sqlite3.Connection, generation: int) -> list[int]:
     facts = db.execute("SELECT facts FROM generations WHERE id = ?", (generation,)).fetchone()[0]
-    space = json.loads(facts).get("space") or {}
+    space: dict[str, Any] = json.loads(facts).get("space") or {}
     rows = db.execute(
         f"SELECT chunk FROM vectors WHERE length(vector) != ? AND chunk IN ({_OWN_CHUNKS})",
         (int(space.get("dimensions") or 0) * BYTES_PER_NUMBER, generation),

@@ -10,6 +10,7 @@ import click
 
 from clawmark import __version__
 from clawmark.cli import printing
+from clawmark.cli.doctor import doctor
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.forgetting import forget
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
@@ -153,6 +154,7 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(evaluate)
+app.add_command(doctor)
 app.add_command(forget)
 
 

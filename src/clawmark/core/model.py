@@ -286,6 +286,36 @@ class ForgetReport(Wire):
 
 
 @dataclass(frozen=True)
+class Finding(Wire):
+    """One thing that is wrong with an index.
+
+    Attributes:
+        code: Stable identifier.
+        message: What is wrong, naming the thing.
+        action: Its one repair.
+        repair: What ``doctor`` can do about it; None when only its reader can do something.
+    """
+
+    code: str
+    message: str
+    action: str
+    repair: str | None = None
+
+
+@dataclass(frozen=True)
+class DoctorReport(Wire):
+    """What ``doctor`` found.
+
+    Attributes:
+        findings: What is wrong, after repairs.
+        repaired: What was wrong, and is no longer.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
 class WriteReport(Wire):
     """What ``append`` or ``write`` did to a memory file."""
 

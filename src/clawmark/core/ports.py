@@ -338,8 +338,8 @@ class Reader(Protocol):
         """Count files, chunks, vectors and rejected files per source."""
         ...
 
-    def bytes_by_part(self) -> dict[str, int]:
-        """Give the bytes of each part of the index."""
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
+        """Give the bytes of the index as "file", when *deep* also those of each part of it."""
         ...
 
 

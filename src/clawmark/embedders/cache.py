@@ -65,6 +65,20 @@ class EmbeddingCache:
         full = [_full_key(provider, model, key) for key in dict.fromkeys(keys)]
         return self._run(lambda db: _remove(db, full)) or 0
 
+    def is_damaged(self) -> bool:
+        """Tell whether the file is there and cannot be used."""
+        sound = self._run(lambda db: db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        return self.path.exists() and not sound
+
+    def mend(self) -> None:
+        """Throw a damaged file away, and forget the longest unused above the cap: all of it can be made again."""
+        if self.is_damaged():
+            self.close()
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+            self._broken = False
+        self._run(lambda db: _store(db, [], self.max_entries))
+
     def stats(self) -> dict[str, Any]:
         """Give the number of entries, their bytes, the cap and the place."""
         entries, size = self._run(_size) or (0, 0)

@@ -18,7 +18,7 @@ from clawmark.core.model import ErrorInfo, ForgetReport, Notice
 from clawmark.core.ports import DocumentRow, Reader
 from clawmark.core.rendering import citation
 from clawmark.core.rows import StoredChunk
-from clawmark.embedders.cache import EmbeddingCache
+from clawmark.engine.arguments import text_argument
 from clawmark.engine.subjects import Kind, Subject, not_found, tombstones_of
 from clawmark.sync import Workplace
 from clawmark.sync.purging import hidden_rows, purge, remove_all
@@ -47,30 +47,30 @@ def subject_of(path: Any, session: Any, chunk: Any) -> Subject:
     Raises:
         ArgumentError: It is not.
     """
-    named: tuple[tuple[Kind, Any], ...] = (("path", path), ("session", session), ("chunk", chunk))
-    given = [(kind, value) for kind, value in named if value is not None]
+    named: dict[Kind, Any] = {"path": path, "session": session, "chunk": chunk}
+    given: list[Kind] = [kind for kind in named if named[kind] is not None]
     if len(given) != 1:
         raise ArgumentError("Name exactly one of path, session and chunk.", action="For example path='memory/a.md'.")
-    kind, value = given[0]
-    if not isinstance(value, str) or not value.strip():
-        raise ArgumentError(f"{kind} must be text, not {value!r}.")
-    return Subject(kind, value.strip())
+    kind = given[0]
+    name = text_argument(kind, named[kind])
+    if not name or not name.strip():
+        raise ArgumentError(f"{kind} must name something.", action="For example path='memory/a.md'.")
+    return Subject(kind, name.strip())
 
 
-def forget(place: Workplace, subject: Subject, *, cache: EmbeddingCache | None, dry_run: bool) -> ForgetReport:
+def forget(place: Workplace, subject: Subject, *, dry_run: bool) -> ForgetReport:
     """Take a subject out of the index and keep it out; failures are part of the report.
 
     Args:
         place: The index and the files.
         subject: What to forget.
-        cache: Known vectors: those of the forgotten texts go too.
         dry_run: Only tell what would be removed.
 
     Raises:
         ArgumentError: A chunk is not named by its citation.
     """
     try:
-        return _forget(place, subject, cache, dry_run)
+        return _forget(place, subject, dry_run)
     except ArgumentError:
         raise
     except ClawmarkError as error:
@@ -102,7 +102,7 @@ def restored(place: Workplace, subject: Subject, *, dry_run: bool) -> ForgetRepo
     return ForgetReport(documents=tuple(paths), dry_run=dry_run, restored=True)
 
 
-def _forget(place: Workplace, subject: Subject, cache: EmbeddingCache | None, dry_run: bool) -> ForgetReport:
+def _forget(place: Workplace, subject: Subject, dry_run: bool) -> ForgetReport:
     with place.store.reading(place.agent) as reader:
         known, state = reader.tombstones(), reader.state()
         subject = subject.in_workspace(place.rules)
@@ -124,7 +124,7 @@ def _forget(place: Workplace, subject: Subject, cache: EmbeddingCache | None, dr
     _purge_all(place, Forgotten(known | stones))
     space = state.facts.get("space") if state else None
     keys = [chunk.embedding_key for chunk in found.chunks]
-    cached = cache.remove(space["provider"], space["model"], keys) if cache and space else 0
+    cached = place.cache.remove(space["provider"], space["model"], keys) if place.cache and space else 0
     return replace(report, cached=cached, warnings=_erase(place))
 
 

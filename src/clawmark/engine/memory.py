@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from clawmark.config import LoadedSettings, load_settings
 from clawmark.core.errors import ArgumentError, ClawmarkError, StoreError
-from clawmark.core.model import ErrorInfo, ForgetReport, ReadResult, SearchResponse, Status, SyncReport
+from clawmark.core.model import DoctorReport, ErrorInfo, ForgetReport, ReadResult, SearchResponse, Status, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
@@ -26,8 +26,9 @@ from clawmark.engine.arguments import SearchRequest, names_checked, search_reque
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.transcripts import read_lines
 from clawmark.engine.upkeep import forced_pass
-from clawmark.files import matcher, read_window, strays_message
+from clawmark.files import matcher, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
 # Longer than any small pass; an index that is being built takes minutes.
@@ -89,7 +90,7 @@ class Memory:
             sources=self._settings.sources,
             recipe=places.recipe(self._settings),
             cache=self._cache,
-            lock_path=_lock_path(opened),
+            lock_path=places.lock_path(opened),
             clock=self._clock,
         )
         self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
@@ -232,12 +233,7 @@ class Memory:
             if value is None or whole_number(name, value, least=1) is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise ArgumentError(f"{name} must be a whole number of at least 1, not None.")
         window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
-        if path.startswith("sessions/"):
-            from clawmark.engine.transcripts import read_transcript
-
-            masked = self._settings.sessions.redact
-            return read_transcript(self._place.rules, path, masked=masked, **window)
-        return read_window(self._place.rules, path, **window)
+        return read_lines(self._place.rules, path, masked=self._settings.sessions.redact, **window)
 
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.
@@ -275,14 +271,25 @@ class Memory:
         """
         from clawmark.engine.forgetting import forget, restored, subject_of
 
-        subject = subject_of(path, session, chunk)
-        call = restored if restore else partial(forget, cache=self._cache)
-        report = call(self._place, subject, dry_run=dry_run)
+        call = restored if restore else forget
+        report = call(self._place, subject_of(path, session, chunk), dry_run=dry_run)
         if not dry_run and report.error is None:
             # What remains of a file that was forgotten in part is indexed at once.
             self._freshener.forget_check()
             self._freshener.check()
         return report
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """Look for everything that can be wrong with the index; each finding names its repair.
+
+        Args:
+            fix: Carry out the repairs that lose nothing.
+        """
+        from clawmark.engine.doctor import Checkup, diagnose
+
+        other = places.index_of_read_only(self._workspace, self._environ)
+        checkup = Checkup(self._place, self.status, self._loaded.warnings, self._embedder, other, self._clock())
+        return diagnose(checkup, self.sync if fix else None)
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
@@ -327,8 +334,7 @@ class Memory:
 
     def _search(self, request: SearchRequest) -> SearchResponse:
         started = time.perf_counter()
-        response = self._answer(request)
-        return replace(response, took_ms=round((time.perf_counter() - started) * 1000, 3))
+        return replace(self._answer(request), took_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def _answer(self, request: SearchRequest) -> SearchResponse:
         self._check_sources(request)
@@ -389,8 +395,3 @@ class Memory:
 
 def _map_of(embedder: Embedder) -> CosineMap:
     return cosine_map(embedder.provider, embedder.model)
-
-
-def _lock_path(store: Store) -> Path | None:
-    path = getattr(store, "path", None)
-    return path.with_name("sync.lock") if isinstance(path, Path) else None

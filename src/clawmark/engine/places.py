@@ -119,8 +119,19 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     # A link could have come with a clone and lead anywhere.
     if not folder.is_symlink() and os.access(folder if folder.is_dir() else workspace, os.W_OK):
         return folder / INDEX_FILE
+    return index_of_read_only(workspace, environ)
+
+
+def index_of_read_only(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the place of the index of a workspace that cannot be written to."""
     name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
+
+
+def lock_path(store: Store) -> Path | None:
+    """Give the file that is locked during a pass; None when the store is no file."""
+    path = getattr(store, "path", None)
+    return path.with_name("sync.lock") if isinstance(path, Path) else None
 
 
 def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:

@@ -93,7 +93,7 @@ def _status(
         source_counts={
             source: {"files": count["files"], "chunks": count["chunks"]} for source, count in sorted(counts.items())
         },
-        bytes_by_part=_bytes(place, reader, deep=deep and state is not None),
+        bytes_by_part=reader.bytes_by_part(deep=deep) if state else _file_size(place),
         watch=None,
         cache=cache,
         vector={"vectors": vectors, "dimensions": space.get("dimensions")} if state else None,
@@ -137,24 +137,15 @@ def _finds_words(reader: Reader) -> bool:
     return True
 
 
-def _bytes(place: Workplace, reader: Reader, *, deep: bool) -> dict[str, int] | None:
-    """Give the sizes of the parts; those of files are the same in plain and in deep form."""
-    files = _file_sizes(place)
-    return (reader.bytes_by_part() | (files or {})) if deep else files
-
-
 def _failed(state: IndexState | None, scan: Scan) -> tuple[PathReason, ...]:
     noted: list[dict[str, str]] = state.facts.get("failed", []) if state else []
     reasons = {item["path"]: item["reason"] for item in noted} | {item.path: item.reason for item in scan.unreadable}
     return tuple(PathReason(path, reason) for path, reason in sorted(reasons.items()))
 
 
-def _file_sizes(place: Workplace) -> dict[str, int] | None:
+def _file_size(place: Workplace) -> dict[str, int] | None:
     path = Path(place.store.location)
-    if not path.is_file():
-        return None
-    journal = Path(f"{path}-wal")
-    return {"file": path.stat().st_size, "journal": journal.stat().st_size if journal.is_file() else 0}
+    return {"file": path.stat().st_size} if path.is_file() else None
 
 
 def _moment(state: IndexState | None) -> datetime | None:
@@ -180,7 +171,7 @@ def _broken(place: Workplace, scan: Scan, error: StoreError, cache: dict[str, An
         failed=(),
         skipped=(*scan.missing, *scan.skipped),
         source_counts={},
-        bytes_by_part=_file_sizes(place),
+        bytes_by_part=_file_size(place),
         watch=None,
         cache=cache,
         vector=None,

@@ -176,10 +176,16 @@ class SqliteReader:
             counts[source]["vectors"] = vectors
         return counts
 
-    def bytes_by_part(self) -> dict[str, int]:
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
         """See ``core.ports.Reader``."""
         if self._generation is None:
             return {}
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
+        file = {"file": pages * self._db.execute("PRAGMA page_size").fetchone()[0]}
+        return self._parts() | file if deep else file
+
+    def _parts(self) -> dict[str, int]:
+        assert self._generation is not None
         row = self._db.execute(
             "SELECT coalesce(sum(length(d.text)), 0) FROM documents d WHERE d.generation = ?",
             (self._generation,),
@@ -195,8 +201,6 @@ class SqliteReader:
         table = terms_table(self._generation)
         row = self._db.execute(f"SELECT coalesce(sum(length(block)), 0) FROM {table}_data").fetchone()
         parts["full_text"] = int(row[0])
-        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
-        parts["file"] = pages * self._db.execute("PRAGMA page_size").fetchone()[0]
         return parts
 
     def _document_texts(self, ids: Collection[int]) -> dict[int, str]:

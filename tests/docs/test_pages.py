@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = {"guide.md": 250, "concepts.md": 300, "reference.md": 400, "architecture.md": 200}
+MOST_LINES = {"guide.md": 250, "concepts.md": 300, "reference.md": 460, "architecture.md": 200} | {
+    "forgetting.md": 120,
+    "doctor.md": 120,
+}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

@@ -36,8 +36,10 @@ VALUES = (
     model.ReadResult,
     model.SyncReport,
     model.Status,
+    model.ForgetReport,
+    model.DoctorReport,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason)
+SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.Finding, model.PathReason)
 
 
 def sections() -> dict[str, str]:

@@ -359,6 +359,25 @@ def everything(folder: Path) -> bytes:
     return b"\0".join(file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file())
 
 
+def test_traces_that_a_reader_keeps_are_told_and_erased_the_next_time(
+    tmp_path: Path, note: Note, open_memory: Open
+) -> None:
+    """Another process reads an older state: nothing answers from it, and the journal goes when it is done."""
+    note("memory/a.md", SECRET)
+    memory = open_memory()
+    memory.sync()
+    index = Path(memory.status().index_path)
+    with closing(sqlite3.connect(index, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM chunks").fetchone()
+        report = memory.forget(path="memory/a.md")
+        assert (report.error, [notice.code for notice in report.warnings]) == (None, ["FORGET_TRACES"])
+        assert paths(memory) == []
+        reader.execute("ROLLBACK")
+    assert memory.forget(path="memory/a.md").warnings == ()
+    assert everything(index.parent).count(b"anzibar") == 0
+
+
 # --- whatever happens to the index --------------------------------------------------------
 
 

@@ -10,6 +10,9 @@ from clawmark.cli.frame import Choice, common_options, fail, print_json
 from clawmark.cli.printing import notice_lines
 from clawmark.core.model import ForgetReport
 
+# Notes made from one template share whole lines of it.
+MOST_PLACES = 20
+
 
 @click.command()
 @click.option("--path", metavar="PATH", help="A file, as results name it.")
@@ -47,4 +50,6 @@ def forget_lines(report: ForgetReport) -> Iterator[str]:
     yield f"{report.chunks} chunks and {report.vectors} vectors {verb} the index; files are as they were."
     if report.derived:
         yield "Passages that share text with it, or name it, stay:"
-        yield from (f"  {place}" for place in report.derived)
+        yield from (f"  {place}" for place in report.derived[:MOST_PLACES])
+    if len(report.derived) > MOST_PLACES:
+        yield f"  and {len(report.derived) - MOST_PLACES} more; --json names all."

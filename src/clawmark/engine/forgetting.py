@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from clawmark.core.errors import ArgumentError, ClawmarkError
+from clawmark.core.errors import ArgumentError, ClawmarkError, StoreBusyError
 from clawmark.core.forgetting import FORGOTTEN, Forgotten, Tombstone
 from clawmark.core.lineage import Lineage
 from clawmark.core.model import ErrorInfo, ForgetReport, Notice
@@ -136,9 +136,12 @@ def _purge_all(place: Workplace, forgotten: Forgotten) -> None:
 def _erase(place: Workplace) -> tuple[Notice, ...]:
     """Overwrite what the store's file still holds of removed rows, where the store can."""
     erase = getattr(place.store, "erase_traces", None)
-    if erase is None or erase():
-        return ()
-    message = "Another process still reads an older state: removed words stay in the index's journal until it is done."
+    try:
+        if erase is None or erase():
+            return ()
+    except StoreBusyError:
+        pass  # another process is writing: what is forgotten is gone from every answer all the same
+    message = "Another process is using the index: removed words stay in its file and journal until it is done."
     return (Notice("FORGET_TRACES", message, "Run the same command again."),)
 
 

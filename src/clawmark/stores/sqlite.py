@@ -33,6 +33,8 @@ from clawmark.stores.tombstones import copy_differs, load_copy, write_copy
 
 # Longer than any transaction of ours; after it the caller is told who is in the way.
 BUSY_TIMEOUT_SECONDS = 10.0
+# Searches read for milliseconds; who reads for longer than this is not waited for.
+JOURNAL_SECONDS = 2.0
 # The folder in a workspace that holds nothing but what can be made again.
 FOLDER = ".clawmark"
 
@@ -134,7 +136,13 @@ class SqliteStore:
         """Move the journal into the file and empty it; False when another process is still reading from it."""
         with self._translated():
             db = self._connect(create=False)
-            return db is None or db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            if db is None:
+                return True
+            db.execute(f"PRAGMA busy_timeout = {int(JOURNAL_SECONDS * 1000)}")
+            try:
+                return db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_SECONDS * 1000)}")
 
     def copy_differs(self) -> bool:
         """Tell whether the file that outlives the index disagrees with it about what is forgotten."""

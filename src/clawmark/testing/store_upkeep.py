@@ -55,9 +55,8 @@ class StoreUpkeep:
 
     def test_a_failed_transaction_forgets_nothing(self, store: Store) -> None:
         """Tombstones and removals of one transaction stand or fall together."""
-        with pytest.raises(ZeroDivisionError), store.writing("main", IDENTITY) as writer:
-            writer.put_tombstones([_STONE])
-            raise ZeroDivisionError
+        with pytest.raises(ZeroDivisionError):
+            _fail_after_forgetting(store)
         with store.reading("main") as reader:
             assert reader.tombstones() == set()
 
@@ -126,3 +125,9 @@ class StoreUpkeep:
             plain, deep = reader.bytes_by_part(deep=False), reader.bytes_by_part()
         assert plain == {"file": deep["file"]}
         assert deep["file"] > 0
+
+
+def _fail_after_forgetting(store: Store) -> None:
+    with store.writing("main", IDENTITY) as writer:
+        writer.put_tombstones([_STONE])
+        raise ZeroDivisionError

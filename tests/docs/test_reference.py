@@ -37,8 +37,10 @@ VALUES = (
     model.SyncReport,
     model.WriteReport,
     model.Status,
+    model.ForgetReport,
+    model.DoctorReport,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason)
+SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.Finding, model.PathReason)
 
 
 def sections() -> dict[str, str]:

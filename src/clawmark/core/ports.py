@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clawmark.core.forgetting import Tombstone
+    from clawmark.core.rows import Fault, Nearness, StoredChunk
     from clawmark.core.scoring import TermStatistics
 
 
@@ -82,18 +84,6 @@ def embeds_sentences(embedder: Embedder) -> bool:
     which ten sentences cost what the passage does. Nobody pays twice for a remote one.
     """
     return bool(getattr(embedder, "embeds_sentences", False))
-
-
-class Nearness(NamedTuple):
-    """How near a question a chunk is.
-
-    Attributes:
-        best: Cosine of its best sentence; of the chunk where it has one vector.
-        whole: Cosine of the direction of all its sentences together.
-    """
-
-    best: float
-    whole: float
 
 
 @dataclass(frozen=True)
@@ -275,6 +265,18 @@ class Writer(Protocol):
         """Remember facts about the index by name."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten, as of this transaction."""
+        ...
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Remember them; they belong to the agent, and outlive every generation."""
+        ...
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Drop them."""
+        ...
+
     def complete(self) -> None:
         """Make this generation the one that answers; older ones are removed."""
         ...
@@ -331,12 +333,24 @@ class Reader(Protocol):
         """Give chunks without a vector (or all), by id, beginning after one."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten."""
+        ...
+
+    def document_text(self, document_id: int) -> str:
+        """Give the text of a document, as indexed; "" for one that is not there."""
+        ...
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """Give the chunks of a document in their order."""
+        ...
+
     def counts(self) -> dict[str, dict[str, int]]:
         """Count files, chunks, vectors and rejected files per source."""
         ...
 
-    def bytes_by_part(self) -> dict[str, int]:
-        """Give the bytes of each part of the index."""
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
+        """Give the bytes of the index as "file", when *deep* also those of each part of it."""
         ...
 
 
@@ -363,6 +377,18 @@ class Store(Protocol):
 
     def agents(self) -> list[str]:
         """Name the agents that have an index here."""
+        ...
+
+    def identities(self, agent: str) -> list[dict[str, Any]]:
+        """Give the identity of each generation of an agent, the one that answers first."""
+        ...
+
+    def faults(self, agent: str) -> list[Fault]:
+        """Name what contradicts itself in the rows of an agent; nothing in a sound index."""
+        ...
+
+    def repair(self, agent: str) -> None:
+        """Make the rows agree again; what cannot be saved is removed, and missing from then on."""
         ...
 
     def close(self) -> None:

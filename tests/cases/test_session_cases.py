@@ -579,3 +579,39 @@ def test_a_rebuild_by_another_process_is_noticed(note: Note, workspace: Path, op
 def test_reading_a_transcript_without_a_folder_of_transcripts_is_refused(open_memory: Open) -> None:
     with pytest.raises(ClawmarkError, match="no transcripts are configured"):
         open_memory().get("sessions/s.jsonl")
+
+
+# --- forgotten: T03 where sessions grow, and are renamed ----------------------------------------------
+
+
+def test_a_forgotten_session_stays_forgotten_while_it_grows_and_is_renamed(
+    note: Note, open_memory: Open, workspace: Path
+) -> None:
+    """T03: reading on and following a rename ask the tombstones too."""
+    header = json.dumps({"type": "session", "id": "secret-talk"}) + "\n"
+    file = note("chats/s1.jsonl", header + "".join(openclaw("user", f"Crane {n} at lock {n}.") for n in range(60)))
+    memory = open_memory(config={**SESSIONS, "chunking": {"tokens": 24, "overlap": 8}})
+    memory.sync()
+    memory.forget(session="secret-talk")
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write(openclaw("user", "One more crane."))
+    memory.sync()
+    file.rename(workspace / "chats" / "s1.jsonl.reset.2026-06-20")
+    memory.sync()
+
+    assert memory.search("crane", min_score=0.0).results == ()
+
+
+def test_a_forgotten_passage_that_is_said_again_stays_out(note: Note, open_memory: Open) -> None:
+    """T03: in what a chat says later; the rest of it is found."""
+    memory = open_memory(config={**SESSIONS, "chunking": {"tokens": 24, "overlap": 8}})
+    file = note("chats/s1.jsonl", "".join(said("user", f"The crane number {n} stands at lock {n}.") for n in range(40)))
+    note("memory/a.md", "User: The pelican is named Ludwig.")
+    memory.sync()
+    memory.forget(chunk="memory/a.md#L1")
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write(said("user", "The pelican is named Ludwig.") + said("user", "A heron came."))
+    memory.sync()
+
+    assert "pelican" not in "".join(result.snippet for result in memory.search("pelican Ludwig").results)
+    assert paths(memory.search("heron came", max_results=1)) == ["sessions/s1.jsonl"]

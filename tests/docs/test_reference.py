@@ -37,8 +37,17 @@ VALUES = (
     model.SyncReport,
     model.WriteReport,
     model.Status,
+    model.ForgetReport,
+    model.DoctorReport,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason, model.Spoken)
+SMALL_VALUES = (
+    model.Notice,
+    model.ErrorInfo,
+    model.Fallback,
+    model.Finding,
+    model.PathReason,
+    model.Spoken,
+)
 
 
 def sections() -> dict[str, str]:

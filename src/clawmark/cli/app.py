@@ -10,7 +10,9 @@ import click
 
 from clawmark import __version__
 from clawmark.cli import printing
+from clawmark.cli.doctor import doctor
 from clawmark.cli.evaluate import evaluate
+from clawmark.cli.forgetting import forget
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
 from clawmark.cli.mcp import mcp
 from clawmark.cli.watching import watch
@@ -173,6 +175,8 @@ def hook(choice: Choice, why: bool) -> None:
 app.add_command(evaluate)
 app.add_command(mcp)
 app.add_command(watch)
+app.add_command(doctor)
+app.add_command(forget)
 
 
 def _reading(choice: Choice) -> Memory:

@@ -299,13 +299,58 @@ class Status(Wire):
 
 @dataclass(frozen=True)
 class ForgetReport(Wire):
-    """What was, or would be, removed from the index by ``forget``."""
+    """What was, or would be, removed from the index by ``forget``.
+
+    Attributes:
+        documents: Stored paths whose text left the index, as a whole or in part.
+        chunks: Chunks that held something of it.
+        vectors: Vectors of these.
+        cached: Vectors that left the embedding cache.
+        derived: Citations of passages that share text with it, or name it, and stay.
+        dry_run: Nothing was changed.
+        restored: It may be indexed again.
+        warnings: What is worth knowing.
+    """
 
     documents: tuple[str, ...] = ()
     chunks: int = 0
+    vectors: int = 0
+    cached: int = 0
     derived: tuple[str, ...] = ()
     dry_run: bool = False
+    restored: bool = False
+    warnings: tuple[Notice, ...] = ()
     error: ErrorInfo | None = None
+
+
+@dataclass(frozen=True)
+class Finding(Wire):
+    """One thing that is wrong with an index.
+
+    Attributes:
+        code: Stable identifier.
+        message: What is wrong, naming the thing.
+        action: Its one repair.
+        repair: What ``doctor`` can do about it; None when only its reader can do something.
+    """
+
+    code: str
+    message: str
+    action: str
+    repair: str | None = None
+
+
+@dataclass(frozen=True)
+class DoctorReport(Wire):
+    """What ``doctor`` found.
+
+    Attributes:
+        findings: What is wrong, after repairs.
+        repaired: What was wrong, and is no longer.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from clawmark.core.rows import Candidate, ChunkRow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clawmark.core.forgetting import Tombstone
+    from clawmark.core.rows import Fault, Nearness, StoredChunk
     from clawmark.core.scoring import TermStatistics
 
 
@@ -84,47 +88,6 @@ def embeds_sentences(embedder: Embedder) -> bool:
     return bool(getattr(embedder, "embeds_sentences", False))
 
 
-class Nearness(NamedTuple):
-    """How near a question a chunk is.
-
-    Attributes:
-        best: Cosine of its best sentence; of the chunk where it has one vector.
-        whole: Cosine of the direction of all its sentences together.
-    """
-
-    best: float
-    whole: float
-
-
-@dataclass(frozen=True)
-class ChunkRow:
-    r"""One chunk as a store keeps it.
-
-    Attributes:
-        start_line: First line in the file, 1-based.
-        end_line: Last line, included.
-        start: Offset of the first character in the document's text.
-        end: Offset after the last one.
-        context: Headings above the chunk.
-        terms: Its terms in order, "\n" between lines.
-        singles: Single characters of unspaced scripts, findable beside the terms.
-        embedding_key: Content hash of what was, or will be, embedded.
-        speaker: Who says its first line in a session: "user" or "assistant"; "" in files.
-        spoken_ms: When, milliseconds since 1970; None when it is not known, and in files.
-    """
-
-    start_line: int
-    end_line: int
-    start: int
-    end: int
-    context: str
-    terms: tuple[str, ...]
-    singles: tuple[str, ...]
-    embedding_key: bytes
-    speaker: str = ""
-    spoken_ms: int | None = None
-
-
 @dataclass(frozen=True)
 class Document:
     """A file, or a session, as a store keeps it.
@@ -167,45 +130,6 @@ class DocumentRow:
     rejected: str | None
     chunks: int
     meta: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A chunk that a leg found, or that both must score.
-
-    Attributes:
-        id: Chunk id, stable until its document is replaced.
-        document_id: Its document.
-        source: "memory" or "sessions".
-        path: Stored path of the document.
-        start_line: First line, 1-based.
-        end_line: Last line, included.
-        length: Number of terms.
-        frequencies: Query term to its count in the chunk.
-        mtime_ns: File time when it was indexed.
-        size: File size when it was indexed.
-        time_ms: The session's own time.
-        kind: Session kind; "" for files.
-        session: Id of the session; "" for files.
-        speaker: As in ``ChunkRow``.
-        spoken_ms: As in ``ChunkRow``.
-    """
-
-    id: int
-    document_id: int
-    source: str
-    path: str
-    start_line: int
-    end_line: int
-    length: int
-    frequencies: Mapping[str, int]
-    mtime_ns: int
-    size: int
-    time_ms: int | None
-    kind: str
-    session: str = ""
-    speaker: str = ""
-    spoken_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -304,6 +228,18 @@ class Writer(Protocol):
         """Remember facts about the index by name."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten, as of this transaction."""
+        ...
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Remember them; they belong to the agent, and outlive every generation."""
+        ...
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Drop them."""
+        ...
+
     def complete(self) -> None:
         """Make this generation the one that answers; older ones are removed."""
         ...
@@ -360,12 +296,24 @@ class Reader(Protocol):
         """Give chunks without a vector (or all), by id, beginning after one."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten."""
+        ...
+
+    def document_text(self, document_id: int) -> str:
+        """Give the text of a document, as indexed; "" for one that is not there."""
+        ...
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """Give the chunks of a document in their order."""
+        ...
+
     def counts(self) -> dict[str, dict[str, int]]:
         """Count files, chunks, vectors and rejected files per source."""
         ...
 
-    def bytes_by_part(self) -> dict[str, int]:
-        """Give the bytes of each part of the index."""
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
+        """Give the bytes of the index as "file", when *deep* also those of each part of it."""
         ...
 
 
@@ -392,6 +340,18 @@ class Store(Protocol):
 
     def agents(self) -> list[str]:
         """Name the agents that have an index here."""
+        ...
+
+    def identities(self, agent: str) -> list[dict[str, Any]]:
+        """Give the identity of each generation of an agent, the one that answers first."""
+        ...
+
+    def faults(self, agent: str) -> list[Fault]:
+        """Name what contradicts itself in the rows of an agent; nothing in a sound index."""
+        ...
+
+    def repair(self, agent: str) -> None:
+        """Make the rows agree again; what cannot be saved is removed, and missing from then on."""
         ...
 
     def close(self) -> None:

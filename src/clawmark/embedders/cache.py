@@ -64,6 +64,25 @@ class EmbeddingCache:
         rows = [(_full_key(provider, model, key), _blob(vector), day) for key, vector in vectors.items()]
         self._run(lambda db: _store(db, rows, self.max_entries), create=True)
 
+    def remove(self, provider: str, model: str, keys: Sequence[bytes]) -> int:
+        """Forget vectors by text key, without a trace in the file; give how many were there."""
+        full = [_full_key(provider, model, key) for key in dict.fromkeys(keys)]
+        return self._run(lambda db: _remove(db, full)) or 0
+
+    def is_damaged(self) -> bool:
+        """Tell whether the file is there and cannot be used."""
+        sound = self._run(lambda db: db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        return self.path.exists() and not sound
+
+    def mend(self) -> None:
+        """Throw a damaged file away, and forget the longest unused above the cap: all of it can be made again."""
+        if self.is_damaged():
+            self.close()
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+            self._broken = False
+        self._run(lambda db: _store(db, [], self.max_entries))
+
     def stats(self) -> dict[str, Any]:
         """Give the number of entries, their bytes, the cap and the place."""
         entries, size = self._run(_size) or (0, 0)
@@ -99,6 +118,7 @@ class EmbeddingCache:
             self._db = db
             _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
             )
@@ -136,6 +156,13 @@ def _lookup(db: sqlite3.Connection, keys: list[bytes]) -> list[tuple[bytes, byte
         marks = ",".join("?" * len(part))
         rows += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part).fetchall()
     return rows
+
+
+def _remove(db: sqlite3.Connection, keys: list[bytes]) -> int:
+    before = db.total_changes
+    db.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return db.total_changes - before
 
 
 def _store(db: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]], max_entries: int) -> None:

@@ -71,6 +71,11 @@ def check_provider(provider: str) -> None:
         _entry_point(provider)
 
 
+def provider_error(provider: str, settings: Any, environ: dict[str, str]) -> EmbeddingError | None:
+    """Tell why a provider cannot start, where that is known at once; no model is loaded, nothing is asked."""
+    return _remote_unavailable(provider, settings, environ) if provider in REMOTE_KEYS else None
+
+
 def _remote_unavailable(provider: str, settings: Any, environ: dict[str, str]) -> EmbeddingError:
     variable = REMOTE_KEYS[provider]
     if variable and not getattr(settings, "api_key", None) and not environ.get(variable):

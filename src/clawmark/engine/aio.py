@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from clawmark.core.model import ReadResult, SearchResponse, Status, SyncReport, WriteReport
+from clawmark.core.model import DoctorReport, ForgetReport, ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
 from clawmark.engine.triggers import Listener
@@ -101,6 +101,14 @@ class AsyncMemory:
             yield watcher
         finally:
             await self._run(watching.__exit__, None, None, None)
+
+    async def forget(self, **options: Any) -> ForgetReport:
+        """See ``Memory.forget``."""
+        return await self._run(self._memory.forget, **options)
+
+    async def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """See ``Memory.doctor``."""
+        return await self._run(self._memory.doctor, fix=fix)
 
     async def _run(self, call: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
         return await asyncio.to_thread(partial(call, *arguments, **options))

@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from clawmark.config import load_settings
-from clawmark.core.errors import ArgumentError, StoreCorruptError
+from clawmark.core.errors import ArgumentError, ClawmarkError
 from clawmark.core.model import ErrorInfo, SearchResponse, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
 from clawmark.embedders.gate import GatedEmbedder
-from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
+from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder, provider_error
 from clawmark.engine import places, rules
 from clawmark.engine.arguments import SearchRequest
 from clawmark.engine.disk import Disk
@@ -75,7 +75,7 @@ class Foundation:
             sources=self._settings.sources,
             recipe=places.recipe(self._settings),
             cache=self._cache,
-            lock_path=_lock_path(opened),
+            lock_path=places.lock_path(opened),
             clock=self._clock,
         )
         live = places.live_rules(self._settings)
@@ -116,6 +116,12 @@ class Foundation:
         self._provider = provider
         self._settings = replace(self._settings, embedding=replace(self._settings.embedding, provider=provider))
 
+    def _provider_error(self) -> ClawmarkError | None:
+        """Tell why the provider cannot start, as far as that is known without loading it."""
+        if self._given is not None:
+            return None
+        return provider_error(self._provider, self._settings.embedding, self._environ)
+
     def _embedder(self) -> Embedder | None:
         with self._embedder_lock:
             return self._gated_embedder
@@ -130,25 +136,10 @@ class Foundation:
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
         return synchronise(self._place, self._embedder, force=force, progress=progress)
 
-    def _forced(self, progress: Progress | None) -> SyncReport:
-        """Read every file again, into a new index when the old one is damaged."""
-        if getattr(self._place.store, "is_damaged", bool)():
-            self._reset_store()
-        report = self._pass(force=True, progress=progress)
-        if report.error is not None and report.error.code == StoreCorruptError.default_code:
-            self._reset_store()
-            report = self._pass(force=True, progress=progress)
-        return report
-
     def _quick_pass(self, progress: Progress | None = None) -> SyncReport:
         """A pass that nobody asked for: one of another process is not waited for."""
         wait = QUICK_LOCK_SECONDS
         return synchronise(self._place, self._embedder, progress=progress, wait_seconds=wait, explicit=False)
-
-    def _reset_store(self) -> None:
-        reset = getattr(self._place.store, "reset", None)
-        if reset is not None:
-            reset()
 
     def _search(self, request: SearchRequest) -> SearchResponse:
         started = time.perf_counter()
@@ -220,8 +211,3 @@ class Foundation:
 
 def _map_of(embedder: Embedder) -> CosineMap:
     return cosine_map(embedder.provider, embedder.model)
-
-
-def _lock_path(store: Store) -> Path | None:
-    path = getattr(store, "path", None)
-    return path.with_name("sync.lock") if isinstance(path, Path) else None

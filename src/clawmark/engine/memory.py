@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from clawmark.config import LoadedSettings
 from clawmark.core.errors import ArgumentError, StoreError
-from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport, WriteReport
+from clawmark.core.model import (
+    DoctorReport,
+    ErrorInfo,
+    ForgetReport,
+    ReadResult,
+    SearchResponse,
+    Status,
+    SyncReport,
+    WriteReport,
+)
 from clawmark.embedders.registry import NONE
+from clawmark.engine import places
 from clawmark.engine.arguments import names_checked, search_request, text_argument, whole_number
 from clawmark.engine.foundation import Foundation
+from clawmark.engine.transcripts import read_lines
 from clawmark.engine.triggers import Listener
-from clawmark.files import read_window, scan_files
+from clawmark.engine.upkeep import forced_pass
+from clawmark.files import scan_files
 from clawmark.sync import Progress
 from clawmark.watcher import Watcher
 
@@ -57,7 +70,8 @@ class Memory(Foundation):
         """
         self._freshener.wait()
         try:
-            report = self._forced(progress) if force else self._pass(progress=progress)
+            run = partial(self._pass, force=force, progress=progress)
+            report = forced_pass(self._place.store, self._place.agent, run) if force else run()
         except StoreError as error:
             report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
         self._freshener.forget_check()
@@ -187,12 +201,7 @@ class Memory(Foundation):
             if value is None or whole_number(name, value, least=1) is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise ArgumentError(f"{name} must be a whole number of at least 1, not None.")
         window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
-        if path.startswith("sessions/"):
-            from clawmark.engine.transcripts import read_transcript
-
-            masked = self._settings.sessions.redact
-            return read_transcript(self._place.rules, path, masked=masked, **window)
-        return read_window(self._place.rules, path, **window)
+        return read_lines(self._place.rules, path, masked=self._settings.sessions.redact, **window)
 
     def files(self) -> tuple[str, ...]:
         """List the stored paths of the files that count as memory, as they are on the disk now."""
@@ -231,9 +240,9 @@ class Memory(Foundation):
         Args:
             deep: Also measure the parts of the index.
         """
-        from clawmark.engine.statusing import status_of
+        from clawmark.engine.statusing import Provider, status_of
 
-        provider = None if self._provider == NONE else self._provider
+        provider = Provider(None if self._provider == NONE else self._provider, self._provider_error())
         cache = self._cache.stats() if self._cache else None
         found = status_of(self._place, provider=provider, deep=deep, cache=cache)
         return replace(found, watch=self._triggers.status())
@@ -254,6 +263,50 @@ class Memory(Foundation):
             on_event: Told each ``WatchEvent``, on the watcher's thread.
         """
         return self._triggers.watch(on_event)
+
+    @names_checked
+    def forget(
+        self,
+        *,
+        path: str | None = None,
+        session: str | None = None,
+        chunk: str | None = None,
+        dry_run: bool = False,
+        restore: bool = False,
+    ) -> ForgetReport:
+        """Take something out of the index and keep it out; no file is changed.
+
+        Args:
+            path: A file, as results name it; also what has the same content.
+            session: A session by id, file name or ``sessions/FILE``, with its archives.
+            chunk: A passage by its place, such as ``memory/a.md#L5-L9``.
+            dry_run: Only tell what would be removed.
+            restore: Let it be indexed again instead.
+
+        Raises:
+            ArgumentError: Not exactly one of the three is named, or the place is none.
+        """
+        from clawmark.engine.forgetting import forget, restored, subject_of
+
+        call = restored if restore else forget
+        report = call(self._place, subject_of(path, session, chunk), dry_run=dry_run)
+        if not dry_run and report.error is None:
+            # What remains of a file that was forgotten in part is indexed at once.
+            self._freshener.forget_check()
+            self._freshener.check()
+        return report
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """Look for everything that can be wrong with the index; each finding names its repair.
+
+        Args:
+            fix: Carry out the repairs that lose nothing.
+        """
+        from clawmark.engine.doctor import Checkup, diagnose
+
+        other = places.index_of_read_only(self._workspace, self._environ)
+        checkup = Checkup(self._place, self.status, self._loaded.warnings, self._embedder, other, self._clock())
+        return diagnose(checkup, self.sync if fix else None)
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""

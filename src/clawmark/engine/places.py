@@ -121,6 +121,11 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     # A link could have come with a clone and lead anywhere.
     if not folder.is_symlink() and os.access(folder if folder.is_dir() else workspace, os.W_OK):
         return folder / INDEX_FILE
+    return index_of_read_only(workspace, environ)
+
+
+def index_of_read_only(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the place of the index of a workspace that cannot be written to."""
     name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
 
@@ -128,6 +133,12 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
 def writer_lock_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     """Give the lock file of those who write memory files: one for a workspace, whatever its store."""
     return index_path(workspace, environ).with_name("write.lock")
+
+
+def lock_path(store: Store) -> Path | None:
+    """Give the file that is locked during a pass; None when the store is no file."""
+    path = getattr(store, "path", None)
+    return path.with_name("sync.lock") if isinstance(path, Path) else None
 
 
 def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:

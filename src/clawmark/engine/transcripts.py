@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import unquote
 
 from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
-from clawmark.files import FileRules, FoundFile, nearest_names, open_growing, scan_files, window_of
+from clawmark.files import FileRules, FoundFile, nearest_names, open_growing, read_window, scan_files, window_of
+
+
+def read_lines(rules: FileRules, path: str, *, masked: bool, **window: Any) -> ReadResult:
+    """Give a window of a memory file or of a transcript, by its stored path."""
+    if path.startswith("sessions/"):
+        return read_transcript(rules, path, masked=masked, **window)
+    return read_window(rules, path, **window)
 
 
 def read_transcript(

@@ -37,7 +37,7 @@ def reading(index: Path, agent: str) -> Generator[Reader]:
         ).fetchone()
         if row is None:
             raise Silence(f"the agent {agent!r} has no index")
-        yield SqliteReader(db, row[0], MatrixCache(), str(index))
+        yield SqliteReader(db, row[0], MatrixCache(), str(index), agent)
 
 
 def _connected(index: Path) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clawmark.core.codes import SentenceCodes, decode, estimate, nearest_by_signs
-from clawmark.core.ports import Nearness
+from clawmark.core.rows import Nearness
 from clawmark.stores.codec import unpack_vectors
 
 if TYPE_CHECKING:

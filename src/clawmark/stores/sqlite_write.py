@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmark.core.errors import StoreError
+from clawmark.core.forgetting import Tombstone
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.stores.codec import pack, pack_vector, spell, spelled, unpack
 from clawmark.stores.sqlite_schema import terms_table
+from clawmark.stores.tombstones import put_tombstones, remove_tombstones, tombstones_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,10 +40,16 @@ class _OldChunk(NamedTuple):
 
 
 class SqliteWriter:
-    """A transaction (``core.ports.Writer``); ``finish`` writes the sums before the commit."""
+    """A transaction (``core.ports.Writer``); ``finish`` writes the sums before the commit.
 
-    def __init__(self, db: sqlite3.Connection, generation: int) -> None:
+    Attributes:
+        tombstones_changed: Whether the copy beside the index is to be written.
+    """
+
+    def __init__(self, db: sqlite3.Connection, generation: int, agent: str) -> None:
+        self.tombstones_changed = False
         self._db = db
+        self._agent = agent
         self._generation = generation
         self._terms_table = terms_table(generation)
         self._chunks = 0
@@ -178,11 +186,24 @@ class SqliteWriter:
             (json.dumps(merged, sort_keys=True), self._generation),
         )
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """See ``core.ports.Writer``."""
+        return tombstones_of(self._db, self._agent)
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """See ``core.ports.Writer``."""
+        self.tombstones_changed = True
+        put_tombstones(self._db, self._agent, tombstones)
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """See ``core.ports.Writer``."""
+        self.tombstones_changed = True
+        remove_tombstones(self._db, self._agent, tombstones)
+
     def complete(self) -> None:
         """See ``core.ports.Writer``."""
-        agent = self._db.execute("SELECT agent FROM generations WHERE id = ?", (self._generation,)).fetchone()[0]
         others = self._db.execute(
-            "SELECT id FROM generations WHERE agent = ? AND id != ?", (agent, self._generation)
+            "SELECT id FROM generations WHERE agent = ? AND id != ?", (self._agent, self._generation)
         ).fetchall()
         for (generation,) in others:
             remove_generation(self._db, generation)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
 from clawmark.core.digest import content_key
+from clawmark.core.forgetting import FORGOTTEN, HIDDEN_LINES, NOTHING_FORGOTTEN, Forgotten
 from clawmark.core.ports import ChunkRow, Document, DocumentRow
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_note
@@ -24,6 +25,7 @@ class Recipe:
         redact: Whether secrets are masked.
         follow_links: Whether links are followed when reading.
         kinds: Kinds of session that are indexed; None for all.
+        forgotten: What may not be indexed; no part of the identity.
     """
 
     tokens: int = 400
@@ -31,6 +33,7 @@ class Recipe:
     redact: bool = True
     follow_links: bool = False
     kinds: frozenset[str] | None = None
+    forgotten: Forgotten = NOTHING_FORGOTTEN
 
     def exclusion(self, kind: str) -> str | None:
         """Say why sessions of a kind are not indexed; None when they are."""
@@ -76,7 +79,7 @@ class Built:
 
 
 def build(found: FoundFile, recipe: Recipe, row: DocumentRow | None = None) -> Built:
-    """Read a file and make its document.
+    """Read a file and make its document, without what is forgotten.
 
     Args:
         found: The file.
@@ -86,6 +89,18 @@ def build(found: FoundFile, recipe: Recipe, row: DocumentRow | None = None) -> B
     Raises:
         UnreadableNoteError: The file cannot be read, or is no text.
     """
+    if recipe.forgotten.hides_path(found.path):
+        return forgotten_file(Document(found.source, found.path, "", found.size, found.mtime_ns))
+    built = _build(found, recipe, row)
+    return forgotten_file(built.document) if recipe.forgotten.hides(built.document) else built
+
+
+def forgotten_file(document: Document) -> Built:
+    """Note a file that is forgotten as a whole: nothing of it is kept but its path and state."""
+    return Built(replace(document, hash="", text="", meta={}, time_ms=None, rejected=FORGOTTEN), (), 0)
+
+
+def _build(found: FoundFile, recipe: Recipe, row: DocumentRow | None) -> Built:
     if found.source == "sessions":
         from clawmark.sync.transcripts import build_session  # many workspaces have none
 
@@ -97,8 +112,22 @@ def build(found: FoundFile, recipe: Recipe, row: DocumentRow | None = None) -> B
         return Built(replace(document, rejected="nothing but blank lines", text=""), (), 0)
     if redactions:
         document = replace(document, meta={"redactions": redactions})
+    document = without_forgotten_lines(document, recipe)
+    text = document.text
+    if document.rejected:
+        return Built(document, (), 0)
     spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
     return Built(document, chunk_rows(text, spans), redactions)
+
+
+def without_forgotten_lines(document: Document, recipe: Recipe) -> Document:
+    """Blank the forgotten lines of a document; one with no other is rejected."""
+    text = recipe.forgotten.masked(document.text)
+    if text == document.text:
+        return document
+    if not text.strip():
+        return forgotten_file(document).document
+    return replace(document, text=text, meta={**document.meta, HIDDEN_LINES: True})
 
 
 def _masked(text: str, recipe: Recipe) -> tuple[str, int]:

@@ -39,11 +39,15 @@ class EmbeddingOutcome:
         texts_embedded: Texts that the provider was paid for.
         failed: Paths with a chunk that could not be embedded, and why.
         stopped: Why embedding ended early; None when all was tried.
+        tried: Whether there was an embedder at all.
+        refused: Chunks that could not be embedded.
     """
 
     texts_embedded: int = 0
     failed: list[PathReason] = field(default_factory=list[PathReason])
     stopped: ClawmarkError | None = None
+    tried: bool = False
+    refused: int = 0
 
 
 def embed_pending(
@@ -69,7 +73,7 @@ def embed_pending(
             batch that succeeds replaces all: an index keeps its vectors while the
             new provider is down.
     """
-    outcome = EmbeddingOutcome()
+    outcome = EmbeddingOutcome(tried=True)
     spender = _Spender(embedder, outcome)
     while True:
         before = spender.dimensions
@@ -77,6 +81,7 @@ def embed_pending(
             for page in _pages(store, agent, identity, again=again):
                 for batch in _batches(page, embedder, spender.dimensions, cache):
                     vectors = spender.embed(batch.missing)
+                    outcome.refused += batch.without(vectors)
                     space = space_of(embedder, spender.dimensions or 0)
                     _keep(store, agent, identity, space, batch, vectors, cache)
                     progress(len(batch.known) + len(batch.missing))
@@ -93,6 +98,10 @@ class _Batch:
     known: dict[int, Vectors]
     missing: list[PendingChunk]
     twins: dict[bytes, list[int]]
+
+    def without(self, vectors: dict[int, Vectors]) -> int:
+        """Count the chunks, equal ones included, that an answer leaves without a vector."""
+        return sum(len(self.twins[chunk.embedding_key]) for chunk in self.missing if chunk.id not in vectors)
 
 
 def _pages(store: Store, agent: str, identity: dict[str, Any], *, again: bool) -> Iterator[list[PendingChunk]]:
@@ -145,11 +154,11 @@ def _cached(cache: EmbeddingCache, keys: list[bytes], space: dict[str, Any]) -> 
     if not space["sentences"]:
         vectors = cache.get(provider, space["model"], keys)
         return {key: vector for key, vector in vectors.items() if len(vector) == dimensions}
-    records = cache.get_records(provider, _kind(space), keys)
-    return {key: record for key, record in records.items() if is_record(record, dimensions)}
+    records = cache.get_records(provider, kind_of(space), keys)
+    return {key: record for key, record in records.items() if is_record(len(record), dimensions)}
 
 
-def _kind(space: dict[str, Any]) -> str:
+def kind_of(space: dict[str, Any]) -> str:
     """Name a model together with the rules that find the sentences."""
     return f"{space['model']}\0sentences {space['sentences']}" if space["sentences"] else space["model"]
 
@@ -170,7 +179,7 @@ def _keep(
     if not everything:
         return
     if cache and by_key:
-        cache.put(space["provider"], _kind(space), by_key)
+        cache.put(space["provider"], kind_of(space), by_key)
     with store.writing(agent, identity) as writer:
         writer.put_vectors(everything, space=space)
 

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from clawmark.core.chunking import Chunk, chunk_text
+from clawmark.core.forgetting import HIDDEN_LINES
 from clawmark.core.ports import ChunkRow, Document, DocumentRow
 from clawmark.files import ChangedWhileReadingError, FoundFile, modified_ns, open_growing
 from clawmark.sessions import (
@@ -28,7 +29,7 @@ from clawmark.sessions import (
     complete_prefix,
     session_text,
 )
-from clawmark.sync.building import Built, Recipe, chunk_rows
+from clawmark.sync.building import Built, Recipe, chunk_rows, without_forgotten_lines
 
 # A message stays one line of text. Lines of 800 characters, as the re-implemented system
 # makes them, lose 6 points of nDCG@10 on longmemeval_pool (.672 against .732): a chunk
@@ -93,7 +94,9 @@ def build_session(found: FoundFile, recipe: Recipe, row: DocumentRow | None = No
     Raises:
         UnreadableNoteError: It cannot be read.
     """
-    resume = resume_from(row.meta) if row is not None and row.rejected is None else None
+    # What hides a line may stand on both sides of the place where reading goes on.
+    may_resume = row is not None and row.rejected is None and not recipe.forgotten.hides_lines
+    resume = resume_from(row.meta) if row is not None and may_resume else None
     further = _build(found, recipe, resume) if resume is not None else None
     return further or _whole(_build(found, recipe, None))
 
@@ -260,6 +263,10 @@ class _Draft:
 
     def built(self) -> Built:
         rendered = session_text(self.masked.session, width=UNWRAPPED)
+        document = without_forgotten_lines(replace(self.document, text=rendered.text), self.recipe)
+        if document.rejected is not None:
+            return Built(document, (), 0)
+        rendered = replace(rendered, text=document.text)
         chars, chunks = (self.resume.chars, self.resume.chunks) if self.resume else (0, 0)
         spans = chunk_text(
             rendered.text,
@@ -270,12 +277,12 @@ class _Draft:
         )
         rows = chunk_rows(rendered.text, spans)
         meta = {
-            **self.document.meta,
+            **document.meta,
             "redactions": self.masked.counts[-1] + (self.resume.redactions if self.resume else 0),
-            "resume": self._resume(rendered, spans),
+            "resume": None if document.meta.get(HIDDEN_LINES) else self._resume(rendered, spans),
         }
         return Built(
-            replace(self.document, text=rendered.text, meta=meta),
+            replace(document, meta=meta),
             tuple(_placed(row, span, rendered, chars) for row, span in zip(rows, spans, strict=True)),
             self.masked.counts[-1],
             kept_chunks=chunks,

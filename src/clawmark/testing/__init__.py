@@ -23,6 +23,7 @@ pytest.register_assert_rewrite(
     "clawmark.testing.store_growth",
     "clawmark.testing.store_search",
     "clawmark.testing.store_statistics",
+    "clawmark.testing.store_upkeep",
 )
 
 from clawmark.testing.embedder_contract import EmbedderContract  # noqa: E402 - see above

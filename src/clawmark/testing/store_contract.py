@@ -11,9 +11,12 @@ from clawmark.testing.store_growth import StoreGrowth
 from clawmark.testing.store_search import StoreSearch
 from clawmark.testing.store_sentences import StoreSentences
 from clawmark.testing.store_statistics import StoreStatistics
+from clawmark.testing.store_upkeep import StoreUpkeep
 
 
-class StoreContract(StoreDocuments, StoreGrowth, StoreSearch, StoreSentences, StoreStatistics, StoreAgents):
+class StoreContract(
+    StoreDocuments, StoreGrowth, StoreSearch, StoreSentences, StoreStatistics, StoreAgents, StoreUpkeep
+):
     """Subclass it, and override the fixture ``store`` to give an empty store."""
 
     @pytest.fixture
@@ -23,7 +26,7 @@ class StoreContract(StoreDocuments, StoreGrowth, StoreSearch, StoreSentences, St
 
     def test_it_is_a_store(self, store: Store) -> None:
         """Every method and property of the Protocol is there."""
-        for name in ("location", "reading", "writing", "agents", "close"):
+        for name in ("location", "reading", "writing", "agents", "identities", "faults", "repair", "close"):
             assert hasattr(store, name), name
         assert isinstance(store.location, str)
         assert store.location

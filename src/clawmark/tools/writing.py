@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any
 
-from clawmark.core.model import ForgetReport, WriteReport
 from clawmark.engine.memory import Memory
 from clawmark.tools.model import Tool, ToolResult
 from clawmark.tools.parameters import Parameter
@@ -14,21 +13,11 @@ from clawmark.tools.showing import forget_text, write_text
 _ANY_OBJECT = {"type": "object"}
 
 
-class _Writer(Protocol):
-    """The calls of ``Memory`` that change something (design, section 3)."""
-
-    def append(self, path: str, text: str) -> WriteReport: ...
-
-    def forget(
-        self, *, path: str | None = None, session: str | None = None, chunk: str | None = None, dry_run: bool = False
-    ) -> ForgetReport: ...
-
-
 def append_tool(source: Callable[[], Memory]) -> Tool:
     """Make ``memory_append``."""
 
     def call(path: str, text: str) -> ToolResult:
-        report = cast("_Writer", source()).append(path, text)
+        report = source().append(path, text)
         return ToolResult(report.to_dict(), write_text(report))
 
     return Tool(
@@ -54,7 +43,7 @@ def forget_tool(source: Callable[[], Memory]) -> Tool:
     """Make ``memory_forget``."""
 
     def call(**target: Any) -> ToolResult:
-        report = cast("_Writer", source()).forget(**target)
+        report = source().forget(**target)
         if report.error is not None:
             return tool.failed(report.error)
         return ToolResult(report.to_dict(), forget_text(report))

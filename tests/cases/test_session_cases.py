@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import time
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -546,6 +547,27 @@ def test_a_path_out_of_the_transcripts_is_refused(note: Note, open_memory: Open,
     note("chats/s.jsonl", said("user", "The crane."))
     with pytest.raises(PathNotAllowedError):
         open_memory(config=SESSIONS).get(path)
+
+
+def test_a_few_lines_of_a_huge_transcript_do_not_cost_its_size(note: Note, open_memory: Open) -> None:
+    """F10: 24 MB of tool output are passed over line by line, in reading and in indexing."""
+    output = openclaw("toolResult", "x" * 12_000)
+    file = note("chats/s.jsonl", output * 2000 + openclaw("user", "The crane.") + output)
+    memory = open_memory(config=SESSIONS)
+    memory.sync()
+    tracemalloc.start()
+    try:
+        window = memory.get("sessions/s.jsonl", from_line=2001, lines=1)
+        with file.open("a", encoding="utf-8") as handle:
+            handle.write(openclaw("user", "A heron."))
+        report = memory.sync()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert (window.text, window.total_lines) == ("User: The crane.", 2002)
+    assert report.changed == 1
+    assert peak < 4_000_000
 
 
 def test_a_transcript_that_cannot_be_read_is_named_and_the_others_are_indexed(

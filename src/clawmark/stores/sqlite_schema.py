@@ -82,6 +82,7 @@ def _add_speakers(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE chunks ADD COLUMN spoken_ms INTEGER")
     # Sessions are read again; their vectors stay, because their texts are the same.
     db.execute("UPDATE documents SET hash = '', mtime_ns = 0 WHERE source = 'sessions'")
+    db.execute("UPDATE generations SET revision = revision + 1")
 
 
 # Migration n brings version n to n + 1; a new file takes them all. Derived data: a step

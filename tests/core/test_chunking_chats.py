@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from clawmark.core.chunking import Chunk, chunk_text, weigh
 
 WORDS = st.sampled_from(["crane", "v2.3", "数据库备份方案", "👩\u200d🔧", "🇩🇪🇫🇷", "e\u0301te\u0301", "x" * 30, "a. b"])
-LINES = st.lists(WORDS, min_size=1, max_size=30).map(lambda words: "User: " + " ".join(words))
+LINES = (
+    st.lists(WORDS, min_size=1, max_size=30)
+    .map(lambda words: " ".join(words))
+    .flatmap(lambda words: st.sampled_from([f"User: {words}", f"Assistant: {words}"]))
+)
 CHATS = st.lists(LINES, min_size=1, max_size=25)
 SIZES = st.integers(8, 60).flatmap(lambda tokens: st.tuples(st.just(tokens), st.integers(0, tokens - 1)))
 
 
 def cut(text: str, sizes: tuple[int, int], *, continues: bool = False) -> list[Chunk]:
-    return chunk_text(text, tokens=sizes[0], overlap=sizes[1], anchored=True, continues=continues)
+    return chunk_text(text, tokens=sizes[0], overlap=sizes[1], anchored="User: ", continues=continues)
 
 
 @given(CHATS, SIZES)
@@ -58,6 +62,14 @@ def test_an_edit_of_an_even_chat_changes_the_chunks_around_it() -> None:
     )
     assert len(after) > 20
     assert len(after - before) <= 2
+
+
+def test_a_chunk_begins_with_a_turn_where_one_is_near() -> None:
+    """Rather than with an answer whose question is in the chunk before."""
+    lines = [f"{'User' if number % 4 == 0 else 'Assistant'}: It is message number {number}." for number in range(60)]
+    text = "\n".join(lines)
+
+    assert all(text.startswith("User: ", chunk.start) for chunk in cut(text, (80, 0)))
 
 
 def lines_of(text: str, chunk: Chunk) -> str:

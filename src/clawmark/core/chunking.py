@@ -114,7 +114,7 @@ def embedding_text(context: str, text: str) -> str:
 
 
 def chunk_text(
-    text: str, *, tokens: int = 400, overlap: int = 80, anchored: bool = False, continues: bool = False
+    text: str, *, tokens: int = 400, overlap: int = 80, anchored: str | None = None, continues: bool = False
 ) -> list[Chunk]:
     """Cut a text into chunks that never weigh more than the budget.
 
@@ -127,9 +127,9 @@ def chunk_text(
         text: The text; lines end at line feeds only.
         tokens: Budget of a chunk, >= 1; budgets below 8 count as 8.
         overlap: Tokens that may be repeated, 0 .. tokens - 1.
-        anchored: True for a text without sections, such as a chat: cuts then fall before
-            lines that their own words choose, so that after an edit further up the same
-            chunks come out again.
+        anchored: For a text without sections, such as a chat: how the lines begin before
+            which a cut is best ("User: "). Cuts then fall before lines that their own
+            words choose, so that after an edit further up the same chunks come out again.
         continues: True when *text* is the end of a longer text without headings and
             fences, from the start of one of its chunks on: the chunks are then those
             that the longer text has from there on.
@@ -140,7 +140,7 @@ def chunk_text(
         return _single_chunk(text)
     carried = max(0, min(overlap * WEIGHT_PER_TOKEN, budget - 1))
     pieces = _pieces(text, budget, carried)
-    anchors = text if anchored else None
+    anchors = None if anchored is None else _Anchors(text, anchored)
     return _distinct(_span(pieces, first, last) for first, last in _groups(pieces, budget, carried, anchors))
 
 
@@ -259,7 +259,7 @@ def _start_of_overlap(line: str, start: int, end: int, carried: int) -> int:
     return cut if weigh(line[cut:end]) <= carried else end
 
 
-def _groups(pieces: list[_Piece], budget: int, carried: int, anchors: str | None) -> Iterator[tuple[int, int]]:
+def _groups(pieces: list[_Piece], budget: int, carried: int, anchors: _Anchors | None) -> Iterator[tuple[int, int]]:
     first = 0
     while True:
         last = _fill(pieces, first, budget)
@@ -300,19 +300,28 @@ def _pause(pieces: list[_Piece], first: int, last: int, budget: int) -> int:
     return last
 
 
-def _anchor(pieces: list[_Piece], first: int, last: int, budget: int, text: str) -> int:
-    """Choose the cut: before the line with the smallest checksum that leaves enough in the chunk."""
+class _Anchors(NamedTuple):
+    """How good a cut before a line is, by its own words alone."""
+
+    text: str
+    best: str
+
+    def rank(self, piece: _Piece) -> tuple[bool, int]:
+        """Give what is least where a cut is best."""
+        words = self.text[piece.start : piece.end]
+        return not words.startswith(self.best), crc32(words.encode("utf-8", "replace"))
+
+
+def _anchor(pieces: list[_Piece], first: int, last: int, budget: int, anchors: _Anchors) -> int:
+    """Choose the cut: before the best line that leaves enough in the chunk."""
     least = FILL_BEFORE_ANCHOR * budget
     weight = sum(piece.weight + 1 for piece in pieces[first:last])
-    best, cut = -1, last
+    best, cut = (True, 1 << 32), last
     for index in range(last, first, -1):
         if weight < least:
             break
-        piece = pieces[index]
-        if piece.line != pieces[index - 1].line:
-            checksum = crc32(text[piece.start : piece.end].encode("utf-8", "replace"))
-            if best < 0 or checksum < best:
-                best, cut = checksum, index
+        if pieces[index].line != pieces[index - 1].line and (rank := anchors.rank(pieces[index])) < best:
+            best, cut = rank, index
         weight -= pieces[index - 1].weight + 1
     return cut
 

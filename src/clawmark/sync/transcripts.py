@@ -35,6 +35,8 @@ from clawmark.sync.building import Built, Recipe, chunk_rows, without_forgotten_
 # makes them, lose 6 points of nDCG@10 on longmemeval_pool (.672 against .732): a chunk
 # then begins in the middle of a message, without the overlap that a cut line has.
 UNWRAPPED = 1 << 30
+# A turn begins here: the best place for a chunk to begin.
+TURN = "User: "
 NO_CONVERSATION = "no conversation in it"
 
 _BLOCK = 1 << 20
@@ -272,7 +274,7 @@ class _Draft:
             rendered.text,
             tokens=self.recipe.tokens,
             overlap=self.recipe.overlap,
-            anchored=True,
+            anchored=TURN,
             continues=self.resume is not None,
         )
         rows = chunk_rows(rendered.text, spans)

@@ -38,11 +38,20 @@ class Freshener:
         place: The index and the files.
         synchronise: Runs one pass and gives its report.
         embeds: Whether a pass may have to embed.
+        due: Whether a provider that failed may be tried again.
     """
 
-    def __init__(self, place: Workplace, synchronise: Callable[[], SyncReport], *, embeds: bool) -> None:
+    def __init__(
+        self,
+        place: Workplace,
+        synchronise: Callable[[], SyncReport],
+        *,
+        embeds: bool,
+        due: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._place = place
         self._synchronise = synchronise
+        self._due = due
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
         self._lock = threading.Lock()
         self._checked_at: float | None = None
@@ -94,6 +103,8 @@ class Freshener:
         except ClawmarkError as error:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
         if not changes:
+            if self.allow_background and self._due():
+                self.start()  # what a provider's failure left without a vector
             return Freshness()
         if self._is_small(changes) and patience is None:
             return _outcome(self._synchronise())

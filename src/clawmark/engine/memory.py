@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from clawmark.config import LoadedSettings, load_settings
+from clawmark.config import LoadedSettings, load_settings, user_cache_dir
 from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
 from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
-from clawmark.embedders.gate import GatedEmbedder
-from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder
+from clawmark.embedders.registry import cosine_map
 from clawmark.engine import places
 from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
+from clawmark.engine.providing import Providing, continued, settings_for
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.spending import CostReport, Estimate, cost_report, first_estimate, unasked_embedder, with_costs
 from clawmark.files import matcher, read_window, strays_message
 from clawmark.sync import Progress, Workplace, synchronise
 
@@ -72,13 +72,14 @@ class Memory:
         self._workspace = places.existing_workspace(workspace)
         self._environ = dict(os.environ)
         self._loaded = load_settings(workspace=self._workspace, config=config, environ=self._environ)
-        self._settings = self._loaded.settings
-        self._given = embedder if embedder is not None and not isinstance(embedder, str) else None
-        self._use_provider(embedder)
+        origin = self._loaded.origins["embedding.provider"]
+        self._settings = settings_for(self._loaded.settings, embedder, origin, self._environ)
         self._clock = clock or _utc_now
         self._fold_case = places.folds_case(self._workspace)
-        self._embedder_lock = threading.Lock()
-        self._cache = places.embedding_cache(self._settings, self._environ)
+        given = None if isinstance(embedder, str) else embedder
+        cache_folder = user_cache_dir(self._environ)
+        self._providing = Providing(self._settings, given, self._environ, cache_folder, self._clock)
+        self._cache = places.embedding_cache(self._settings, self._environ, self._providing.meter.count_cached)
         rules = places.file_rules(self._workspace, self._settings)
         opened = places.open_store(self._workspace, store, self._settings, self._environ)
         self._place = Workplace(
@@ -91,7 +92,9 @@ class Memory:
             lock_path=_lock_path(opened),
             clock=self._clock,
         )
-        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE)
+        self._freshener = Freshener(
+            self._place, self._quick_pass, embeds=self._providing.embeds, due=self._providing.is_due
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -105,6 +108,7 @@ class Memory:
         """Wait for running work and release the index."""
         self._freshener.wait()
         self._place.store.close()
+        self._providing.close()
         if self._cache is not None:
             self._cache.close()
 
@@ -245,40 +249,37 @@ class Memory:
         """
         from clawmark.engine.statusing import status_of
 
-        provider = None if self._provider == NONE else self._provider
+        provider = self._providing.wanted if self._providing.embeds else None
         cache = self._cache.stats() if self._cache else None
-        return status_of(self._place, provider=provider, deep=deep, cache=cache)
+        return with_costs(status_of(self._place, provider=provider, deep=deep, cache=cache), self._providing)
+
+    def estimate(self) -> Estimate | None:
+        """Estimate what the first index with a remote provider costs; None when there is nothing to ask for."""
+        return first_estimate(self._providing, self._place)
+
+    def costs(self, *, days: int = 30) -> CostReport:
+        """Give what embedding has cost the user, in all workspaces.
+
+        Args:
+            days: How many days to look back, >= 1.
+        """
+        return cost_report(self._providing, whole_number("days", days, least=1) or 1)
+
+    def load_model(self) -> None:
+        """Make the model ready in the background; searches answer by keyword meanwhile, and say so."""
+        self._providing.load()
 
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
         self._freshener.allow_background = False
 
-    def _use_provider(self, embedder: Embedder | str | None) -> None:
-        """Let an argument replace the configured provider; one place decides for all paths."""
-        if self._given is not None and not isinstance(self._given, Embedder):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError(f"embedder must be an Embedder or the name of a provider, not {self._given!r}.")
-        if isinstance(embedder, str):
-            provider = embedder
-        elif embedder is not None:
-            provider = embedder.provider
-        else:
-            provider = self._settings.embedding.provider
-        if self._given is None:
-            check_provider(provider)
-        self._provider = provider
-        self._settings = replace(self._settings, embedding=replace(self._settings.embedding, provider=provider))
-
-    def _embedder(self) -> Embedder | None:
-        with self._embedder_lock:
-            return self._gated_embedder
-
-    @cached_property
-    def _gated_embedder(self) -> Embedder | None:
-        made = self._given or make_embedder(self._provider, self._settings.embedding, self._environ)
-        return None if made is None else GatedEmbedder(made)
-
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
-        return synchronise(self._place, self._embedder, force=force, progress=progress)
+        """A pass that somebody asked for; when the provider fails for good, the fallback goes on."""
+        embedder = partial(self._providing.for_pass, explicit=True, progress=progress)
+        report = synchronise(self._place, embedder, force=force, progress=progress)
+        if report.error is None or not self._providing.falls_back_after(report.error.code):
+            return report
+        return continued(report, synchronise(self._place, partial(embedder, instead=True), progress=progress))
 
     def _forced(self, progress: Progress | None) -> SyncReport:
         """Read every file again, into a new index when the old one is damaged."""
@@ -292,7 +293,8 @@ class Memory:
 
     def _quick_pass(self) -> SyncReport:
         """A pass on the way to an answer: one of another process is not waited for."""
-        return synchronise(self._place, self._embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
+        embedder = partial(unasked_embedder, self._providing, self._place)
+        return synchronise(self._place, embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
 
     def _reset_store(self) -> None:
         reset = getattr(self._place.store, "reset", None)
@@ -349,7 +351,8 @@ class Memory:
             settings=self._settings,
             sources=frozenset(self._settings.sources),
             decay=places.decay_settings(self._settings),
-            embedder=self._embedder,
+            embedder=self._providing.for_query,
+            instead=lambda: self._providing.reason,
             cosine_map=_map_of,
             disk=Disk(self._place.rules),
             matches=matcher,

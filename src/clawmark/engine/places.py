@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
@@ -123,8 +123,11 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
 
 
-def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:
-    """Give the user's embedding cache; None when it is switched off."""
+def embedding_cache(
+    settings: Settings, environ: Mapping[str, str], told: Callable[[str, str, int], None]
+) -> EmbeddingCache | None:
+    """Give the user's embedding cache, which tells of what it spares; None when it is switched off."""
     if not settings.cache.enabled:
         return None
-    return EmbeddingCache(user_cache_dir(environ) / "embeddings.sqlite", max_entries=settings.cache.max_entries)
+    path = user_cache_dir(environ) / "embeddings.sqlite"
+    return EmbeddingCache(path, max_entries=settings.cache.max_entries, told=told)

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import WEIGHT_PER_TOKEN, weigh
-from clawmark.core.errors import ClawmarkError, EmbeddingError, InputTooLongError, QuotaError, RateLimitedError
+from clawmark.core.errors import (
+    ClawmarkError,
+    EmbeddingError,
+    InputTooLongError,
+    ProviderError,
+    QuotaError,
+    RateLimitedError,
+)
 from clawmark.core.graphemes import safe_cut
 from clawmark.core.log import logger
 from clawmark.core.model import PathReason
@@ -67,6 +74,7 @@ def embed_pending(
     spender = _Spender(embedder, outcome)
     while True:
         before = spender.dimensions
+        outcome.failed.clear()  # a second round tries again what failed in the first
         try:
             for page in _pages(store, agent, identity, again=again):
                 for batch in _batches(page, embedder, spender.dimensions, cache):
@@ -163,7 +171,7 @@ class _Spender:
         try:
             vectors = checked(self._embedder.embed_documents(texts), len(texts))
             self._agree(vectors.shape[1])
-        except (RateLimitedError, QuotaError):
+        except (RateLimitedError, QuotaError, ProviderError):
             raise
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; one bad text must not sink the rest
             return self._halved(chunks, error)

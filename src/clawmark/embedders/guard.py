@@ -41,6 +41,8 @@ PROBE = "clawmark"
 # A provider that answers the probe is asked again only after so many failures in a row.
 _FAILURES_PER_PROBE = 16
 _QUERY_FAILURES = 2
+# A chunk of the usual size with its headings.
+_TOKENS_OF_A_TEXT = 500
 # A late answer may be just coming in.
 _GRACE_SECONDS = 0.25
 # How long one wait on the clock is; short, since only the clock knows when it is over.
@@ -124,6 +126,14 @@ class GuardedEmbedder(WrappedEmbedder):
         super().__init__(guard.embedder)
         self._guard = guard
         self._manner = manner or Manner()
+
+    @property
+    def max_batch_items(self) -> int:
+        """Most texts in one call: fewer when the budget is nearly used up, so that its rest is of use."""
+        meter, items = self._guard.meter, super().max_batch_items
+        if meter is None or not meter.limited:
+            return items
+        return int(max(1, min(items, meter.tokens_left(self.provider, self.model) // _TOKENS_OF_A_TEXT)))
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[Any]:
         """See ``core.ports.Embedder``.

@@ -121,6 +121,15 @@ class Meter:
             unpriced=tuple(name for name, cost in costs.items() if cost is None),
         )
 
+    def tokens_left(self, provider: str, model: str) -> float:
+        """Give the tokens that the budget of the day still covers."""
+        spent, budget = self.spent_on(self.today()), self.budget
+        left = float("inf") if budget.tokens is None else float(budget.tokens - spent.tokens)
+        price = self.prices.cost(provider, model, 1)
+        if budget.cost is not None and price:
+            left = min(left, (budget.cost - spent.cost) / price)
+        return left
+
     def check(self, provider: str, model: str, tokens: int) -> None:
         """Refuse a call that the budget of the day does not cover.
 

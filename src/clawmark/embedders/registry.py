@@ -32,6 +32,7 @@ _DIALECTS = {
     "mistral": ("mistral", "Mistral"),
     "ollama": ("ollama", "Ollama"),
 }
+REMOTE_PROVIDERS = tuple(_DIALECTS)
 # A server on this machine may not run, and costs time to ask: it is chosen by name only.
 _AUTOMATIC = ("openai", "gemini", "voyage", "mistral")
 
@@ -194,7 +195,7 @@ def _check_dimensions(dialect: Dialect, model: str, settings: Any) -> None:
 
 def _remote(dialect: Dialect, settings: Any, environ: Mapping[str, str], around: Surroundings) -> Embedder:
     from clawmark.embedders.remote import RemoteEmbedder
-    from clawmark.embedders.secrets import find_key, scrubbed
+    from clawmark.embedders.secrets import find_key, scrubbed, secrets_of
     from clawmark.embedders.transport import Transport
 
     own_address = bool(getattr(settings, "base_url", None))
@@ -206,11 +207,13 @@ def _remote(dialect: Dialect, settings: Any, environ: Mapping[str, str], around:
     facts = dialect.models.get(model.partition(":")[0]) if dialect.open_ended or not own_address else None
     wanted = getattr(settings, "dimensions", None)
     extra: dict[str, str] = dict(getattr(settings, "headers", None) or {})
-    secrets = [part for text in (key or "", *extra.values()) for part in (text, text.rpartition(" ")[2]) if part]
+    address = address_of(dialect.name, settings)
+    transport = Transport(address, {**dialect.headers(key), **extra}, dialect.name)
+    secrets = secrets_of(key, extra, address)
     pause = {} if around.pause is None else {"pause": around.pause}
     return RemoteEmbedder(
         dialect,
-        Transport(address_of(dialect.name, settings), {**dialect.headers(key), **extra}, dialect.name),
+        transport,
         model,
         facts=facts,
         dimensions=wanted if facts is None or facts.resizable else None,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
 
 from clawmark.core.errors import ConfigError
 from clawmark.core.log import logger
@@ -47,6 +49,15 @@ def _from_keyring(provider: str) -> str | None:
     except Exception as error:  # noqa: BLE001 - a keyring that cannot be opened raises what its system raises
         logger(__name__).debug("the keyring cannot be read: %s", type(error).__name__)
         return None
+
+
+def secrets_of(key: str | None, headers: Mapping[str, str], url: str) -> list[str]:
+    """List what must not be shown: the key, the values of headers, and what a URL holds of a password."""
+    parts = urlsplit(url)
+    found = [key or "", *headers.values(), parts.password or "", parts.query]
+    if parts.password:
+        found.append(b64encode(f"{parts.username}:{parts.password}".encode()).decode())
+    return [part for text in found for part in (text, text.rpartition(" ")[2]) if part]
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:

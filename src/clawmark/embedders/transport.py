@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from clawmark.core.errors import ConfigError
 from clawmark.embedders.refusals import BrokenConnectionError, PassingError, SlowAnswerError
 
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _CONNECT_SECONDS = 10.0
 
 
@@ -35,7 +34,13 @@ class Answer:
 
 def is_loopback(url: str) -> bool:
     """Tell whether an address is on this machine."""
-    return (urlsplit(url).hostname or "") in _LOOPBACK
+    import ipaddress
+
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name: where it leads is not known before it is asked for
+        return False
 
 
 def check_url(url: str) -> None:

@@ -87,13 +87,16 @@ def first_estimate(providing: Providing, place: Workplace) -> Estimate | None:
         return None  # nothing will be sent; the pass says why
     if embedder is None or not providing.is_billed(embedder.provider) or _has_vectors(place, embedder):
         return None
-    size = sum(found.size for found in scan_files(place.rules, place.sources).files)
-    fresh = max(1, place.recipe.tokens - place.recipe.overlap)
-    texts = -(-size // (_BYTES_PER_TOKEN * fresh))
-    tokens = size // _BYTES_PER_TOKEN + texts * min(place.recipe.overlap, fresh)
+    sizes = [found.size for found in scan_files(place.rules, place.sources).files if found.size]
+    if not sizes:
+        return None
+    overlap = place.recipe.overlap
+    fresh = max(1, place.recipe.tokens - overlap)
+    texts = sum(-(-size // (_BYTES_PER_TOKEN * fresh)) for size in sizes)
+    tokens = sum(sizes) // _BYTES_PER_TOKEN + (texts - len(sizes)) * min(overlap, fresh)
     prices = providing.meter.prices
     cost = prices.cost(embedder.provider, embedder.model, tokens)
-    return Estimate(embedder.provider, embedder.model, texts, tokens, cost, prices.date) if size else None
+    return Estimate(embedder.provider, embedder.model, texts, tokens, cost, prices.date)
 
 
 def cost_report(providing: Providing, days: int) -> CostReport:

@@ -6,6 +6,7 @@
   inside a line for any text, ``0.###`` for a number with so many digits behind the point.
 * ``toml``: must load as settings; with a file name as comment in the first line it is also
   written to that file.
+* ``ini``: must be a systemd unit whose ``ExecStart`` is a command of ours with options that exist.
 * ``sh``: ``make TARGET`` must be a target, ``pip install NAME`` must name this package.
 
 A block of any other kind fails.
@@ -13,6 +14,7 @@ A block of any other kind fails.
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ from contextlib import ExitStack, chdir
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.example import SybilFailure
@@ -32,10 +35,11 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 from sybil.typing import Parser
 
+from clawmark.cli.app import app
 from clawmark.config import load_settings
 
 ROOT = Path(__file__).parent
-LANGUAGES = ("python", "console", "toml", "sh")
+LANGUAGES = ("python", "console", "toml", "ini", "sh")
 
 _STAY = "_place"  # where a page's namespace keeps what its end must undo
 _ANY_INFO = re.compile(r"(?P<language>[^\n]*)\n")
@@ -141,6 +145,24 @@ def load_toml(example: Example) -> str | None:
     return None
 
 
+def check_unit(example: Example) -> str | None:
+    """Check that a systemd unit starts a command of ours; nothing is started."""
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # systemd's names have capitals
+    unit.read_string(example.parsed)
+    program, *arguments = unit["Service"]["ExecStart"].split()
+    if Path(program).name != "clawmark":
+        return f"{program} is not clawmark."
+    command = app.commands.get(arguments[0])
+    if command is None:
+        return f"{arguments[0]} is no command."
+    try:
+        command.make_context(arguments[0], arguments[1:])
+    except click.UsageError as error:
+        return error.format_message()
+    return None
+
+
 def check_sh(example: Example) -> str | None:
     """Check lines that would install something or take long, without running them."""
     for line in str(example.parsed).splitlines():
@@ -178,6 +200,7 @@ PARSERS: tuple[Parser, ...] = (
     PythonCodeBlockParser(),
     CodeBlockParser("console", run_console),
     CodeBlockParser("toml", load_toml),
+    CodeBlockParser("ini", check_unit),
     CodeBlockParser("sh", check_sh),
     other_blocks,
 )

@@ -18,10 +18,18 @@ from clawmark import Memory
 NOW = datetime(2026, 6, 30, 12, 0, tzinfo=UTC)
 
 
+@pytest.fixture(scope="session")
+def _models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The inflated weights of the local model are 76 MB: one copy for all tests."""
+    return tmp_path_factory.mktemp("models")
+
+
 @pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, _models: Path) -> None:
     """No test reads or writes the settings and caches of the person who runs it."""
     home = tmp_path_factory.mktemp("home")
+    (home / "cache").mkdir()
+    (home / "cache" / "models").symlink_to(_models)
     monkeypatch.setenv("CLAWMARK_HOME", str(home))
     for name in ("CLAWMARK_WORKSPACE", "CLAWMARK_AGENT", "CLAWMARK_CONFIG"):
         monkeypatch.delenv(name, raising=False)

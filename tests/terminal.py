@@ -35,9 +35,11 @@ class Ran:
         return json.loads(self.out)
 
 
-def clawmark(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ran:
+def clawmark(*arguments: str | Path, env: Mapping[str, str] | None = None, stdin: str | bytes | None = None) -> Ran:
     """Run a command in this process; an error that nobody caught fails the test."""
-    result = CliRunner(env={**KEYWORD, **(env or {})}).invoke(app, [str(argument) for argument in arguments])
+    result = CliRunner(env={**KEYWORD, **(env or {})}).invoke(
+        app, [str(argument) for argument in arguments], input=stdin
+    )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError("".join(traceback.format_exception(result.exception)))
     return _checked(Ran(result.exit_code, result.stdout, result.stderr))

@@ -62,7 +62,8 @@ def test_the_wire_shape_is_the_same_names_in_camel_case(workspace: Path) -> None
         "abstained tookMs"
     )
     assert " ".join(hit) == (
-        "path startLine endLine score confidence vectorScore textScore snippet source citation stale explanation"
+        "path startLine endLine score confidence vectorScore textScore snippet source citation stale explanation "
+        "date origin trust flags"
     )
     assert " ".join(hit["explanation"]) == (
         "cosine bm25 vectorScore textScore vectorWeight textWeight hybridScore ageDays halfLifeDays decayMultiplier "

@@ -77,6 +77,7 @@ DEFAULTS: dict[str, Any] = {
     "store.url": None,
     "citations.mode": "auto",
     "trust.rules": [],
+    "trust.inject_min": "tool",
 }
 
 

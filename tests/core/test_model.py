@@ -11,9 +11,11 @@ import pytest
 
 from clawmark.core import model
 from clawmark.core.model import (
+    DoctorReport,
     ErrorInfo,
     Explanation,
     Fallback,
+    Finding,
     ForgetReport,
     Notice,
     PathReason,
@@ -79,6 +81,8 @@ VALUES: list[Wire] = [
     SyncReport(failed=(PathReason("memory/a.md", "reason"),)),
     STATUS,
     ForgetReport(documents=("memory/a.md",)),
+    Finding("INDEX_MISSING", "There is no index yet.", "Run `clawmark index`.", "sync"),
+    DoctorReport(findings=(Finding("NO_NOTES", "There is no note.", "Write one."),)),
     WriteReport("memory/a.md", 3, 0, "abc"),
 ]
 

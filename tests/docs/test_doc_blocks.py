@@ -94,6 +94,17 @@ def test_lines_that_do_anything_else_fail(failure_of: FailureOf, line: str) -> N
     assert failure_of(block("sh", "make test", line)) is not None
 
 
+def test_a_unit_that_starts_a_command_of_ours_passes(failure_of: FailureOf) -> None:
+    unit = ("[Service]", "ExecStart=%h/.local/bin/clawmark watch --workspace %h/notes")
+
+    assert failure_of(block("ini", *unit)) is None
+
+
+@pytest.mark.parametrize("command", ["/bin/rm notes", "/bin/clawmark wash", "/bin/clawmark watch --often"])
+def test_a_unit_that_starts_anything_else_fails(failure_of: FailureOf, command: str) -> None:
+    assert failure_of(block("ini", "[Service]", f"ExecStart={command}")) is not None
+
+
 @pytest.mark.parametrize("language", ["", "json", "text", "bash", "python title=x"])
 def test_a_block_that_nothing_runs_fails(failure_of: FailureOf, language: str) -> None:
     assert failure_of(block(language, "1 + 1")) is not None

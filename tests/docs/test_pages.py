@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = {"guide.md": 250, "concepts.md": 300, "reference.md": 400, "architecture.md": 200}
+MOST_LINES = {
+    "agents.md": 200,
+    "architecture.md": 200,
+    "automatic-recall.md": 150,
+    "concepts.md": 300,
+    "doctor.md": 120,
+    "forgetting.md": 120,
+    "guide.md": 250,
+    "reference.md": 560,
+    "watching.md": 150,
+    "writing.md": 90,
+}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

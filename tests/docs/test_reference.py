@@ -35,9 +35,12 @@ VALUES = (
     model.Explanation,
     model.ReadResult,
     model.SyncReport,
+    model.WriteReport,
     model.Status,
+    model.ForgetReport,
+    model.DoctorReport,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.PathReason)
+SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.Finding, model.PathReason)
 
 
 def sections() -> dict[str, str]:
@@ -132,12 +135,16 @@ def test_everything_that_an_embedder_has_is_in_the_reference() -> None:
 # --- command line -------------------------------------------------------------------------
 
 
-def usage(command: click.Command) -> str:
-    arguments = [part for part in command.params if isinstance(part, click.Argument)]
-    return " ".join(("clawmark", command.name or "", *(argument.make_metavar(CONTEXT) for argument in arguments)))
+def usages(group: click.Group = app, prefix: str = "clawmark") -> Iterator[tuple[str, click.Command]]:
+    for name, command in sorted(group.commands.items()):
+        arguments = [part for part in command.params if isinstance(part, click.Argument)]
+        yield " ".join((prefix, name, *(argument.make_metavar(CONTEXT) for argument in arguments))), command
+        if isinstance(command, click.Group):
+            yield from usages(command, f"{prefix} {name}")
 
 
 CONTEXT = click.Context(app)
+COMMANDS = dict(usages())
 
 
 def spelling(option: click.Option) -> str:
@@ -147,18 +154,17 @@ def spelling(option: click.Option) -> str:
 def test_every_command_has_its_section() -> None:
     shown = [heading for heading in sections() if heading.startswith("clawmark ")]
 
-    assert shown == [usage(command) for _, command in sorted(app.commands.items())]
+    assert shown == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(app.commands))
-def test_every_option_of_a_command_is_in_its_section_or_in_one_that_it_names(name: str) -> None:
-    command = app.commands[name]
-    own = sections()[usage(command)]
+@pytest.mark.parametrize("usage", COMMANDS)
+def test_every_option_of_a_command_is_in_its_section_or_in_one_that_it_names(usage: str) -> None:
+    own = sections()[usage]
     named = [body for heading, body in sections().items() if f"(#{anchor(heading)})" in own]
     shown = {cell for body in (own, *named) for row in rows(body) for cell in row[:2]}
 
     assert {cell for cell in shown if cell.startswith("--")} == {
-        spelling(part) for part in command.params if isinstance(part, click.Option)
+        spelling(part) for part in COMMANDS[usage].params if isinstance(part, click.Option)
     }
 
 

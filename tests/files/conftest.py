@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clawmark.core.model import WriteReport
+from clawmark.files import FileRules
+from clawmark.files.writing import append_note, write_note
+
 WriteNote = Callable[..., Path]
 
 
@@ -29,3 +33,30 @@ def note(ws: Path) -> WriteNote:
         return place
 
     return write
+
+
+@pytest.fixture
+def lock(ws: Path) -> Path:
+    """The lock of those who write to the workspace."""
+    return ws / ".clawmark" / "write.lock"
+
+
+@pytest.fixture
+def append(ws: Path, lock: Path) -> Callable[..., WriteReport]:
+    """Append to a file of the workspace; rules by name."""
+
+    def call(path: str, text: str, **rules: object) -> WriteReport:
+        return append_note(FileRules(ws, **rules), path, text, lock_path=lock)  # pyright: ignore[reportArgumentType]
+
+    return call
+
+
+@pytest.fixture
+def write(ws: Path, lock: Path) -> Callable[..., WriteReport]:
+    """Write a file of the workspace; rules by name."""
+
+    def call(path: str, text: str, expected_hash: str | None = None, **rules: object) -> WriteReport:
+        chosen = FileRules(ws, **rules)  # pyright: ignore[reportArgumentType]
+        return write_note(chosen, path, text, expected_hash=expected_hash, lock_path=lock)
+
+    return call

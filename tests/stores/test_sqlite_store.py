@@ -236,6 +236,34 @@ def test_without_its_full_text_index_the_words_are_still_found_and_counted(store
         assert {number: count for number, count in counted.items() if count} == {heron: {"heron": 1}}
 
 
+def test_a_file_that_was_removed_is_not_read_any_longer(store: SqliteStore, path: Path) -> None:
+    """A long-lived process must not answer from a file that nobody else sees."""
+    put(store, "main", "memory/a.md", _CRANES)
+    for file in path.parent.glob("index.sqlite*"):
+        file.unlink()
+
+    with store.reading("main") as reader:
+        assert reader.state() is None
+
+
+def test_a_file_that_another_process_made_anew_answers_from_the_next_question_on(
+    store: SqliteStore, path: Path
+) -> None:
+    put(store, "main", "memory/a.md", _CRANES)
+    embed(store, "main", dict.fromkeys(chunk_ids(store, "main"), 0.5))
+    with store.reading("main") as reader:
+        reader.vector_candidates(unit(), EVERYTHING, 10)
+    other = SqliteStore(path)
+    other.reset()
+    put(other, "main", "memory/b.md", "A gull.")
+    embed(other, "main", dict.fromkeys(chunk_ids(other, "main"), 0.25))
+    other.close()
+
+    with store.reading("main") as reader:
+        assert paths_in(reader) == ["memory/b.md"]
+        assert [round(cosine, 2) for _, cosine in reader.vector_candidates(unit(), EVERYTHING, 10)] == [0.25]
+
+
 def _integrity(path: Path) -> str:
     with closing(sqlite3.connect(path)) as db:
         for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'terms_[0-9]*'").fetchall():

@@ -8,6 +8,11 @@ import sys
 def main() -> None:
     """Run the command line and exit."""
     try:
+        # A hook runs before every prompt: it loads neither the commands nor their library.
+        if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+            from clawmark.hook import run_hook
+
+            sys.exit(run_hook(sys.argv[2:]))
         from clawmark.cli.app import run
 
         run()

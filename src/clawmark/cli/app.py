@@ -11,12 +11,17 @@ import click
 from clawmark import __version__
 from clawmark.cli import printing
 from clawmark.cli.costs import confirm_costs, cost
+from clawmark.cli.doctor import doctor
 from clawmark.cli.evaluate import evaluate
+from clawmark.cli.forgetting import forget
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
+from clawmark.cli.mcp import mcp
+from clawmark.cli.watching import watch
+from clawmark.cli.writing import append
 from clawmark.config import describe
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
-from clawmark.core.rendering import read_text
+from clawmark.core.rendering import cited_lines, read_text
 from clawmark.engine.memory import Memory
 
 
@@ -56,6 +61,7 @@ def _search_options(command: Any) -> Any:
         click.option("--session-key", metavar="KEY", help="The chat that asks; decides about citations."),
         click.option("--deadline", type=float, metavar="SECONDS", help="Answer by keyword when meaning takes longer."),
         click.option("--max-chars", type=int, metavar="N", help="Budget over all passages and citations."),
+        click.option("--min-trust", metavar="ORIGIN", help="Least trusted origin that may answer."),
     )
     for option in reversed(options):
         command = option(command)
@@ -114,7 +120,7 @@ def index(choice: Choice, force: bool, yes: bool) -> None:
 @common_options
 def get(choice: Choice, path: str, **options: Any) -> None:
     """Read lines of a memory file; PATH may be a citation, such as memory/a.md#L5-L9."""
-    path, cited = printing.cited_lines(path)
+    path, cited = cited_lines(path)
     with choice.open() as memory:
         window: dict[str, Any] = {**cited, **_given(options)}
         result = memory.get(path, **window)
@@ -155,8 +161,27 @@ def config(choice: Choice) -> None:
     _warn(printing.notice_lines(loaded.warnings))
 
 
+app.add_command(append)
 app.add_command(cost)
+
+
+@app.command()
+@click.option("--why", is_flag=True, help="Say on stderr why nothing is recalled.")
+@common_options
+def hook(choice: Choice, why: bool) -> None:
+    """Answer a hook of Claude Code: the event on stdin, context on stdout; silent on any doubt."""
+    from clawmark.hook import run_hook  # reached in tests and wrappers; `main` goes there directly
+
+    named = {"workspace": choice.workspace, "agent": choice.agent, "config": choice.config}
+    given = [f"--{name}={value}" for name, value in named.items() if value]
+    sys.exit(run_hook([*given, *(["--why"] if why else [])]))
+
+
 app.add_command(evaluate)
+app.add_command(mcp)
+app.add_command(watch)
+app.add_command(doctor)
+app.add_command(forget)
 
 
 def _reading(choice: Choice) -> Memory:

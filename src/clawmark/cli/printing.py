@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clawmark.core.model import (
@@ -14,6 +13,7 @@ from clawmark.core.model import (
     SearchResult,
     Status,
     SyncReport,
+    WriteReport,
 )
 
 
@@ -32,10 +32,18 @@ def result_lines(place: int, result: SearchResult) -> Iterator[str]:
     """Give one result: where, how sure, why, and the passage."""
     span = f"{result.start_line}" if result.start_line == result.end_line else f"{result.start_line}-{result.end_line}"
     stale = "  (changed since it was indexed)" if result.stale else ""
-    yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}"
+    yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}{_caution(result)}"
     yield f"   why: {reason(result.explanation)}"
     for line in result.snippet.splitlines():
         yield f"   | {line}"
+
+
+def _caution(result: SearchResult) -> str:
+    """Say who a text is from when its source does not tell, and what is suspicious about it."""
+    usual = "agent" if result.source == "sessions" else "owner"
+    said = [] if result.origin in (None, usual) else [f"from {result.origin}"]
+    said += result.flags
+    return f"  ({', '.join(said)})" if said else ""
 
 
 def reason(explanation: Explanation) -> str:
@@ -62,22 +70,6 @@ def no_result(response: SearchResponse) -> str:
             f"No matches above the threshold; {response.filtered} below it, the best at {response.best_filtered:.3f}."
         )
     return "No matches."
-
-
-_CITATION = re.compile(r"(?P<path>.+?)(?:#L(\d+)(?:-L(\d+))?|:(\d+)(?:-(\d+))?)")
-
-
-def cited_lines(place: str) -> tuple[str, dict[str, int]]:
-    """Take a place as search prints it apart: the path, and the lines as options of ``get``.
-
-    >>> cited_lines("memory/a.md#L5-L9"), cited_lines("memory/a.md:5"), cited_lines("MEMORY.md")
-    (('memory/a.md', {'from_line': 5, 'lines': 5}), ('memory/a.md', {'from_line': 5, 'lines': 1}), ('MEMORY.md', {}))
-    """
-    match = _CITATION.fullmatch(place)
-    if match is None:
-        return place, {}
-    numbers = [int(number) for number in match.groups()[1:] if number]
-    return match["path"], {"from_line": numbers[0], "lines": max(1, numbers[-1] - numbers[0] + 1)}
 
 
 def window_lines(result: ReadResult) -> Iterator[str]:
@@ -137,6 +129,18 @@ def report_lines(report: SyncReport) -> Iterator[str]:
     yield from reason_lines("failed", report.failed)
     if report.skipped:
         yield f"{len(report.skipped)} skipped; `clawmark status` lists them."
+
+
+def written_lines(report: WriteReport) -> Iterator[str]:
+    """Give what an append did."""
+    if report.start_line is None:
+        yield f"Unchanged: {report.path} holds it already."
+        return
+    span = f"{report.start_line}" if report.start_line == report.end_line else f"{report.start_line}-{report.end_line}"
+    yield f"{report.status.capitalize()}: {report.path}:{span}, {report.bytes_written:,} bytes."
+    if report.duplicates_skipped:
+        blocks = "block" if report.duplicates_skipped == 1 else "blocks"
+        yield f"{report.duplicates_skipped} duplicate {blocks} skipped."
 
 
 def status_lines(status: Status) -> Iterator[str]:

@@ -286,9 +286,15 @@ class TrustRuleSettings:
 
 @dataclass(frozen=True)
 class TrustSettings:
-    """``[trust]``; first match wins."""
+    """``[trust]``; first match wins.
+
+    Attributes:
+        inject_min: Least trust of what is shown to a model without being asked for; "external"
+            is no demand.
+    """
 
     rules: tuple[TrustRuleSettings, ...] = ()
+    inject_min: Origin = "tool"
 
 
 @dataclass(frozen=True)

@@ -57,21 +57,29 @@ class ConfigError(ClawmarkError, ValueError):
 
 
 class PathNotAllowedError(ClawmarkError):
-    """A path leads outside the memory files, or is not a regular Markdown file."""
+    """A path leads outside the memory files, or is not a regular Markdown file.
+
+    Attributes:
+        reason: One line without the path; "" when the message says it all.
+    """
 
     default_code = "MEMORY_PATH_NOT_ALLOWED"
+
+    def __init__(self, message: str, *, reason: str = "", code: str | None = None, action: str = "") -> None:
+        super().__init__(message, code=code, action=action)
+        self.reason = reason
 
 
 class ConflictError(ClawmarkError):
     """The file on disk is not the one that the caller wanted to replace.
 
     Attributes:
-        current_hash: SHA-256 (hex) of the file as it is now.
+        current_hash: SHA-256 (hex) of the file as it is now; None when there is none.
     """
 
     default_code = "CONFLICT"
 
-    def __init__(self, message: str, *, current_hash: str, code: str | None = None, action: str = "") -> None:
+    def __init__(self, message: str, *, current_hash: str | None, code: str | None = None, action: str = "") -> None:
         super().__init__(message, code=code, action=action)
         self.current_hash = current_hash
 

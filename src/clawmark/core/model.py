@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from clawmark.core.trust import Origin
 
 Mode = Literal["hybrid", "keyword", "vector"]
 Citations = Literal["auto", "on", "off"]
 State = Literal["fresh", "pending", "failed"]
+WriteStatus = Literal["created", "appended", "written", "unchanged"]
 
 # Names that the wire shape spells otherwise than camelCase would.
 _WIRE_NAMES = {
@@ -137,7 +141,14 @@ class Explanation(Wire):
 
 @dataclass(frozen=True)
 class SearchResult(Wire):
-    """One chunk that answers, with its place, its scores and the reason for them."""
+    """One chunk that answers, with its place, its scores and the reason for them.
+
+    Attributes:
+        date: ISO date of the text, date and time for a session; None for evergreen files.
+        origin: Who the text comes from: "owner", "agent", "tool", "external".
+        trust: The origin, lowered to "tool" where a flag says so.
+        flags: What is suspicious: "instruction-like".
+    """
 
     path: str
     start_line: int
@@ -151,6 +162,10 @@ class SearchResult(Wire):
     citation: str | None
     stale: bool
     explanation: Explanation
+    date: str | None = None
+    origin: Origin | None = None
+    trust: Origin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -262,21 +277,85 @@ class Status(Wire):
 
 @dataclass(frozen=True)
 class ForgetReport(Wire):
-    """What was, or would be, removed from the index by ``forget``."""
+    """What was, or would be, removed from the index by ``forget``.
+
+    Attributes:
+        documents: Stored paths whose text left the index, as a whole or in part.
+        chunks: Chunks that held something of it.
+        vectors: Vectors of these.
+        cached: Vectors that left the embedding cache.
+        derived: Citations of passages that share text with it, or name it, and stay.
+        dry_run: Nothing was changed.
+        restored: It may be indexed again.
+        warnings: What is worth knowing.
+    """
 
     documents: tuple[str, ...] = ()
     chunks: int = 0
+    vectors: int = 0
+    cached: int = 0
     derived: tuple[str, ...] = ()
     dry_run: bool = False
+    restored: bool = False
+    warnings: tuple[Notice, ...] = ()
     error: ErrorInfo | None = None
 
 
 @dataclass(frozen=True)
+class Finding(Wire):
+    """One thing that is wrong with an index.
+
+    Attributes:
+        code: Stable identifier.
+        message: What is wrong, naming the thing.
+        action: Its one repair.
+        repair: What ``doctor`` can do about it; None when only its reader can do something.
+    """
+
+    code: str
+    message: str
+    action: str
+    repair: str | None = None
+
+
+@dataclass(frozen=True)
+class DoctorReport(Wire):
+    """What ``doctor`` found.
+
+    Attributes:
+        findings: What is wrong, after repairs.
+        repaired: What was wrong, and is no longer.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
 class WriteReport(Wire):
-    """What ``append`` or ``write`` did to a memory file."""
+    """What ``append`` or ``write`` did to a memory file.
+
+    Attributes:
+        path: Stored path.
+        bytes_written: Bytes that are new: those added, or all of a written file.
+        duplicates_skipped: Blocks left out because the file holds them.
+        hash: SHA-256 (hex) of the file as it is now.
+        created: True when the file did not exist.
+        status: "created", "appended", "written", or "unchanged".
+        size: Bytes of the file as it is now.
+        start_line: First new line; None when nothing changed.
+        end_line: Last one.
+        indexed: True when the next search of this process takes the change in before
+            it answers; False when that needs a sync.
+    """
 
     path: str
     bytes_written: int
     duplicates_skipped: int
     hash: str
     created: bool = False
+    status: WriteStatus = "unchanged"
+    size: int = 0
+    start_line: int | None = None
+    end_line: int | None = None
+    indexed: bool = False

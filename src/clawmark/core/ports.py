@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clawmark.core.forgetting import Tombstone
+    from clawmark.core.rows import Fault, Nearness, StoredChunk
     from clawmark.core.scoring import TermStatistics
 
 
@@ -73,6 +75,15 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> NDArray[Any]:
         """Embed a question: (dimensions,) float32, any length."""
         ...
+
+
+def embeds_sentences(embedder: Embedder) -> bool:
+    """Tell whether a model is to be given a chunk's sentences one by one.
+
+    An embedder says so with an attribute ``embeds_sentences``: a model in process, for
+    which ten sentences cost what the passage does. Nobody pays twice for a remote one.
+    """
+    return bool(getattr(embedder, "embeds_sentences", False))
 
 
 @dataclass(frozen=True)
@@ -191,7 +202,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class PendingChunk:
-    """A chunk that has no vector yet, with the text to embed."""
+    """A chunk that has no vector yet, with the text to embed: its headings, then its lines."""
 
     id: int
     path: str
@@ -238,18 +249,32 @@ class Writer(Protocol):
         """Note that a file has a new time but the same content."""
         ...
 
-    def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
-        """Store unit vectors by chunk id; chunks that are gone are passed over.
+    def put_vectors(self, vectors: Mapping[int, NDArray[Any] | bytes], *, space: Mapping[str, Any]) -> None:
+        """Store vectors by chunk id; chunks that are gone are passed over.
 
         Args:
-            vectors: Chunk id to its vector.
-            space: Provider, model and dimensions. Vectors of another space cannot be
+            vectors: Chunk id to its unit vector, or, in a space of sentences, to the
+                record of its sentences (``core.codes.encode``).
+            space: Provider, model, dimensions and sentences: the version of the rules
+                that find them, 0 for one vector a chunk. Vectors of another space cannot be
                 compared with these: they are removed first.
         """
         ...
 
     def put_facts(self, facts: Mapping[str, Any]) -> None:
         """Remember facts about the index by name."""
+        ...
+
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten, as of this transaction."""
+        ...
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Remember them; they belong to the agent, and outlive every generation."""
+        ...
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """Drop them."""
         ...
 
     def complete(self) -> None:
@@ -285,11 +310,11 @@ class Reader(Protocol):
         ...
 
     def vector_candidates(self, vector: NDArray[Any], where: Filter, limit: int) -> list[tuple[int, float]]:
-        """Give (chunk id, cosine) of the nearest chunks, best first."""
+        """Give (chunk id, cosine of its best sentence) of the nearest chunks, best first."""
         ...
 
-    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, float]:
-        """Give the cosine of each named chunk that has a vector."""
+    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, Nearness]:
+        """Give how near each named chunk is that has a vector."""
         ...
 
     def candidates(self, chunk_ids: Collection[int], terms: Sequence[str]) -> list[Candidate]:
@@ -308,12 +333,24 @@ class Reader(Protocol):
         """Give chunks without a vector (or all), by id, beginning after one."""
         ...
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """Give what the agent has forgotten."""
+        ...
+
+    def document_text(self, document_id: int) -> str:
+        """Give the text of a document, as indexed; "" for one that is not there."""
+        ...
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """Give the chunks of a document in their order."""
+        ...
+
     def counts(self) -> dict[str, dict[str, int]]:
         """Count files, chunks, vectors and rejected files per source."""
         ...
 
-    def bytes_by_part(self) -> dict[str, int]:
-        """Give the bytes of each part of the index."""
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
+        """Give the bytes of the index as "file", when *deep* also those of each part of it."""
         ...
 
 
@@ -340,6 +377,18 @@ class Store(Protocol):
 
     def agents(self) -> list[str]:
         """Name the agents that have an index here."""
+        ...
+
+    def identities(self, agent: str) -> list[dict[str, Any]]:
+        """Give the identity of each generation of an agent, the one that answers first."""
+        ...
+
+    def faults(self, agent: str) -> list[Fault]:
+        """Name what contradicts itself in the rows of an agent; nothing in a sound index."""
+        ...
+
+    def repair(self, agent: str) -> None:
+        """Make the rows agree again; what cannot be saved is removed, and missing from then on."""
         ...
 
     def close(self) -> None:

@@ -5,14 +5,20 @@ Snippets in values are file text only; everything that is added to them is added
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from clawmark.core.model import Citations, ReadResult, SearchResult
 from clawmark.core.snippets import cut_at_border
+
+if TYPE_CHECKING:  # the hook needs a citation, not the values
+    from clawmark.core.model import Citations, ReadResult, SearchResult
 
 # A cut result must still say something; below this it is left out instead.
 _SHORTEST_CUT = 80
+_CITATION = re.compile(r"(?P<path>.+?)(?:#L(\d+)(?:-L(\d+))?|:(\d+)(?:-(\d+))?)")
 
 
 def citation(path: str, start_line: int, end_line: int) -> str:
@@ -22,6 +28,28 @@ def citation(path: str, start_line: int, end_line: int) -> str:
     ('MEMORY.md#L3', 'memory/a.md#L1-L9')
     """
     return f"{path}#L{start_line}" if start_line == end_line else f"{path}#L{start_line}-L{end_line}"
+
+
+def cited_lines(place: str) -> tuple[str, dict[str, int]]:
+    """Take a place as a search shows it apart: the path, and the lines as arguments of ``get``.
+
+    >>> cited_lines("memory/a.md#L5-L9"), cited_lines("memory/a.md:5"), cited_lines("MEMORY.md")
+    (('memory/a.md', {'from_line': 5, 'lines': 5}), ('memory/a.md', {'from_line': 5, 'lines': 1}), ('MEMORY.md', {}))
+    """
+    match = _CITATION.fullmatch(place)
+    if match is None:
+        return place, {}
+    numbers = [int(number) for number in match.groups()[1:] if number]
+    return match["path"], {"from_line": numbers[0], "lines": max(1, numbers[-1] - numbers[0] + 1)}
+
+
+def shown_date(moment: datetime, source: str) -> str:
+    """Give the date of a note, the date and time of a session.
+
+    >>> shown_date(datetime.fromisoformat("2026-06-01T09:30:00+00:00"), "sessions")
+    '2026-06-01 09:30'
+    """
+    return f"{moment:%Y-%m-%d %H:%M}" if source == "sessions" else f"{moment:%Y-%m-%d}"
 
 
 def cites(setting: Citations, session_key: str | None) -> bool:

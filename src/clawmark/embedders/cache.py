@@ -63,13 +63,39 @@ class EmbeddingCache:
             self._told(provider, model, len(known))
         return known
 
-    def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any]]) -> None:
-        """Remember vectors by text key, and forget the longest unused above the cap."""
+    def get_records(self, provider: str, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Give the known records of sentences by text key."""
+        full = {_full_key(provider, model, key): key for key in keys}
+        rows = self._run(lambda db: _lookup(db, list(full))) or []
+        known = {full[key]: blob[16:] for key, blob in rows if content_key(blob[16:]) == blob[:16]}
+        if known:
+            self._told(provider, model, len(known))
+        return known
+
+    def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any] | bytes]) -> None:
+        """Remember vectors, or records of sentences, by text key, and forget the longest unused above the cap."""
         day = int(time.time() // 86400)
-        rows = [
-            (_full_key(provider, model, key), vector.astype("<f4").tobytes(), day) for key, vector in vectors.items()
-        ]
+        rows = [(_full_key(provider, model, key), _blob(vector), day) for key, vector in vectors.items()]
         self._run(lambda db: _store(db, rows, self.max_entries), create=True)
+
+    def remove(self, provider: str, model: str, keys: Sequence[bytes]) -> int:
+        """Forget vectors by text key, without a trace in the file; give how many were there."""
+        full = [_full_key(provider, model, key) for key in dict.fromkeys(keys)]
+        return self._run(lambda db: _remove(db, full)) or 0
+
+    def is_damaged(self) -> bool:
+        """Tell whether the file is there and cannot be used."""
+        sound = self._run(lambda db: db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        return self.path.exists() and not sound
+
+    def mend(self) -> None:
+        """Throw a damaged file away, and forget the longest unused above the cap: all of it can be made again."""
+        if self.is_damaged():
+            self.close()
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+            self._broken = False
+        self._run(lambda db: _store(db, [], self.max_entries))
 
     def stats(self) -> dict[str, Any]:
         """Give the number of entries, their bytes, the cap and the place."""
@@ -104,13 +130,29 @@ class EmbeddingCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=5.0, isolation_level=None, check_same_thread=False)
             self._db = db
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")
             db.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
             )
             db.execute("CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used)")
         return self._db
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Change to WAL; SQLite itself does not wait for another process that is doing the same."""
+    for _ in range(100):
+        with suppress(sqlite3.OperationalError):
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        time.sleep(0.05)
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _blob(vector: NDArray[Any] | bytes) -> bytes:
+    """A vector proves itself by its length of 1; a record carries a digest."""
+    return content_key(vector) + vector if isinstance(vector, bytes) else vector.astype("<f4").tobytes()
 
 
 def _full_key(provider: str, model: str, key: bytes) -> bytes:
@@ -128,6 +170,13 @@ def _lookup(db: sqlite3.Connection, keys: list[bytes]) -> list[tuple[bytes, byte
         marks = ",".join("?" * len(part))
         rows += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part).fetchall()
     return rows
+
+
+def _remove(db: sqlite3.Connection, keys: list[bytes]) -> int:
+    before = db.total_changes
+    db.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return db.total_changes - before
 
 
 def _store(db: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]], max_entries: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from clawmark.core.ports import Embedder
+from clawmark.core.ports import Embedder, embeds_sentences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class WrappedEmbedder:
     def concurrency(self) -> int:
         """See ``core.ports.Embedder``."""
         return self._embedder.concurrency
+
+    @property
+    def embeds_sentences(self) -> bool:
+        """See ``core.ports.embeds_sentences``."""
+        return embeds_sentences(self._embedder)
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[Any]:
         """See ``core.ports.Embedder``."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmark.core.digest import content_hash
 from clawmark.core.errors import ConfigError, EmbeddingError
@@ -18,6 +18,9 @@ from clawmark.core.ports import Embedder
 from clawmark.core.scoring import IDENTITY_MAP, CosineMap
 from clawmark.embedders.dialect import Dialect
 from clawmark.embedders.ledger import Ledger
+
+if TYPE_CHECKING:
+    from clawmark.embedders.local import LocalEmbedder
 
 ENTRY_POINTS = "clawmark.embedders"
 NONE = "none"
@@ -59,7 +62,11 @@ class Surroundings:
 
 
 def make_embedder(
-    provider: str, settings: Any, environ: Mapping[str, str], around: Surroundings | None = None
+    provider: str,
+    settings: Any,
+    environ: Mapping[str, str],
+    around: Surroundings | None = None,
+    cache_folder: Path | None = None,
 ) -> Embedder | None:
     """Make the embedder of a provider; None for "none".
 
@@ -67,7 +74,8 @@ def make_embedder(
         provider: Name from the configuration, not "auto".
         settings: The ``[embedding]`` table, None for its defaults; a plug-in's factory gets it.
         environ: Environment variables, for keys.
-        around: What it shares with others.
+        around: What a remote one shares with others.
+        cache_folder: Where models leave what starts them faster; None for nowhere.
 
     Raises:
         ConfigError: No provider has this name, or it has no such model.
@@ -78,14 +86,16 @@ def make_embedder(
     if provider == NONE:
         return None
     if provider == LOCAL:
-        return _local()
+        embedder = _local()
+        embedder.cache_folder = embedder.cache_folder or cache_folder
+        return embedder
     if provider in _DIALECTS:
         return _remote(dialect_of(provider), settings, environ, around or Surroundings())
     return _entry_point(provider).load()(settings)
 
 
 @cache
-def _local() -> Embedder:
+def _local() -> LocalEmbedder:
     """Give the one local embedder of the process: its model is 150 MB, and it holds no state."""
     from clawmark.embedders.local import LocalEmbedder
 
@@ -136,6 +146,18 @@ def check_provider(provider: str, settings: Any = None) -> None:
             _check_dimensions(dialect, model, settings)
     else:
         _entry_point(provider)
+
+
+def provider_error(provider: str, settings: Any, environ: Mapping[str, str]) -> EmbeddingError | None:
+    """Tell why a provider cannot start, where that is known at once; no model is loaded, nothing is asked."""
+    if provider not in _DIALECTS:
+        return None
+    from clawmark.embedders.secrets import find_key
+
+    dialect = dialect_of(provider)
+    if dialect.key_optional or getattr(settings, "base_url", None):
+        return None
+    return None if find_key(dialect, getattr(settings, "api_key", None), environ) else _key_missing(dialect)
 
 
 def address_of(provider: str, settings: Any) -> str:

@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 from clawmark.core.errors import ArgumentError
+from clawmark.core.trust import ORIGINS, Origin
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -49,6 +50,7 @@ class SearchRequest:
         asof: Replaces now.
         deadline: Seconds for the whole search.
         max_chars: Budget over all snippets and citations.
+        min_trust: Least trusted origin that may answer; None for all.
         explain_path: Also tell where this file was lost.
     """
 
@@ -64,6 +66,7 @@ class SearchRequest:
     session_key: str | None = None
     deadline: float | None = None
     max_chars: int | None = None
+    min_trust: Origin | None = None
     explain_path: str | None = None
 
 
@@ -82,6 +85,7 @@ def search_request(
     session_key: Any = None,
     deadline: Any = None,
     max_chars: Any = None,
+    min_trust: Any = None,
     explain_path: Any = None,
 ) -> SearchRequest:
     """Check the arguments of a search.
@@ -105,6 +109,7 @@ def search_request(
         session_key=text_argument("session_key", session_key, optional=True),
         deadline=_seconds("deadline", deadline),
         max_chars=whole_number("max_chars", max_chars, least=1),
+        min_trust=_trust(min_trust),
         explain_path=text_argument("path", explain_path, optional=True),
     )
 
@@ -123,6 +128,12 @@ def _share(name: str, value: Any) -> float | None:
     if number is not None and not 0.0 <= number <= 1.0:
         raise ArgumentError(f"{name} must lie between 0 and 1, not {value!r}.")
     return number
+
+
+def _trust(value: Any) -> Origin | None:
+    if value is None or value in ORIGINS:
+        return value
+    raise ArgumentError(f"min_trust must be one of {', '.join(ORIGINS)}, not {value!r}.")
 
 
 def _seconds(name: str, value: Any) -> float | None:

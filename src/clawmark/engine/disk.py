@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from clawmark.core.ports import Candidate
+from clawmark.core.trust import Origin, TrustRule
+from clawmark.engine.provenance import Provenance
 from clawmark.files import FileRules, locate, modified_ns
 
 Look = Literal["same", "changed", "gone"]
@@ -14,9 +17,15 @@ Look = Literal["same", "changed", "gone"]
 class Disk:
     """Stats the files of hits, each once per search."""
 
-    def __init__(self, rules: FileRules) -> None:
+    def __init__(self, rules: FileRules, trust: Sequence[TrustRule] = ()) -> None:
         self._rules = rules
         self._seen: dict[tuple[str, str], Look] = {}
+        self._provenance = Provenance(trust, follow_links=rules.follow_links)
+
+    def origin(self, candidate: Candidate) -> Origin:
+        """Give the origin of a hit's file, by the rules and by what it says of itself."""
+        file = locate(self._rules, candidate.source, candidate.path) if candidate.source == "memory" else None
+        return self._provenance.origin(candidate.path, candidate.source, file)
 
     def look(self, candidate: Candidate) -> Look:
         """Compare a hit's file with what was indexed, by size and time."""

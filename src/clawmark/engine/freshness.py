@@ -1,7 +1,8 @@
 """Before a search: are the files still what the index holds?
 
-One walk of stats, at most once a second. Small changes are indexed before the answer;
-large ones go on in the background and the answer is marked stale.
+One walk of stats, at most once a second, and none while a watcher sees every change. Small
+changes are indexed before the answer; large ones go on in the background and the answer is
+marked stale.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import Notice, SyncReport
 from clawmark.sync import Changes, Workplace, find_changes
+from clawmark.watcher import Watcher
 
 # The last look at the files counts for this long (design, section 5).
 CHECK_SECONDS = 1.0
@@ -21,6 +23,8 @@ CHECK_SECONDS = 1.0
 SMALL_BYTES_WITH_VECTORS = 256_000
 SMALL_BYTES_KEYWORD = 2_000_000
 SMALL_FILES = 500
+# A pass that has just begun, as at the start of a session, mostly finds nothing: it is waited for so long.
+BRIEF_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,15 @@ class Freshness:
 
     stale: bool = False
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look at the files: when it began and ended (monotonic seconds), and what it found."""
+
+    began: float
+    ended: float
+    found: Freshness
 
 
 class Freshener:
@@ -54,10 +67,11 @@ class Freshener:
         self._due = due
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
         self._lock = threading.Lock()
-        self._checked_at: float | None = None
-        self._last = Freshness()
+        self._last: _Look | None = None
         self._background: threading.Thread | None = None
+        self._started_at = 0.0
         self.allow_background = True
+        self.watcher: Watcher | None = None
 
     def check(self, patience: float | None = None) -> Freshness:
         """Look at the files, unless that was done within the last second.
@@ -66,27 +80,48 @@ class Freshener:
             patience: Seconds to wait for small changes to be indexed; None for as long as it takes.
         """
         with self._lock:
-            if self.running:
+            if not self._is_quiet(patience):
                 return Freshness(stale=True, notices=(_running(),))
-            if self._checked_at is not None and time.monotonic() - self._checked_at < CHECK_SECONDS:
-                return self._last
-            self._last = self._look(patience)
-            self._checked_at = time.monotonic()
-            return self._last
+            known = self._known()
+            if known is not None:
+                return known
+            began = time.monotonic()
+            found = self._look(patience)
+            self._last = _Look(began, time.monotonic(), found)
+            return found
+
+    def note(self, report: SyncReport, began: float) -> None:
+        """Take a pass of the watcher for a look at the files.
+
+        Args:
+            report: What it did.
+            began: Monotonic seconds.
+        """
+        if report.error is None:
+            self._last = _Look(began, time.monotonic(), _outcome(report))
 
     def forget_check(self) -> None:
         """Make the next search look again: the index has just been written."""
-        with self._lock:
-            self._checked_at = None
+        self._last = None
 
     @property
     def running(self) -> bool:
         """Tell whether a pass is running in the background."""
         return self._background is not None and self._background.is_alive()
 
+    def begin(self) -> None:
+        """Run a pass in the background, unless a search is looking at the files, or a pass is running."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self.start()
+                self.forget_check()
+            finally:
+                self._lock.release()
+
     def start(self) -> None:
         """Run a pass in the background, unless one is running."""
         if not self.running:
+            self._started_at = time.monotonic()
             self._background = threading.Thread(target=self._synchronise, name="clawmark-sync", daemon=False)
             self._background.start()
 
@@ -94,6 +129,23 @@ class Freshener:
         """Wait for the pass in the background."""
         if self._background is not None:
             self._background.join()
+
+    def _is_quiet(self, patience: float | None) -> bool:
+        """Tell whether no pass is running; one that has just begun is waited for a moment."""
+        brief = BRIEF_SECONDS if patience is None else min(patience, BRIEF_SECONDS)
+        if self._background is not None:
+            self._background.join(max(0.0, self._started_at + brief - time.monotonic()))
+        return not self.running and (self.watcher is None or self.watcher.wait_while_syncing(brief))
+
+    def _known(self) -> Freshness | None:
+        """Give what a look has found that still holds, or that may not be repeated yet."""
+        last = self._last
+        if last is None:
+            return None
+        if self.watcher is not None and self.watcher.covers(last.began):
+            return last.found
+        changed = self.watcher is not None and self.watcher.changed_since(last.began)
+        return None if changed or time.monotonic() - last.ended >= CHECK_SECONDS else last.found
 
     def _look(self, patience: float | None) -> Freshness:
         try:

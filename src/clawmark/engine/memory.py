@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from clawmark.config import LoadedSettings, load_settings, user_cache_dir
-from clawmark.core.errors import ArgumentError, StoreCorruptError, StoreError
-from clawmark.core.model import ErrorInfo, ReadResult, SearchResponse, Status, SyncReport
-from clawmark.core.ports import Embedder, Store
-from clawmark.core.scoring import CosineMap
-from clawmark.core.tokens import query_terms
-from clawmark.embedders.registry import cosine_map
+from clawmark.config import LoadedSettings
+from clawmark.core.errors import ArgumentError, StoreError
+from clawmark.core.model import (
+    DoctorReport,
+    ErrorInfo,
+    ForgetReport,
+    ReadResult,
+    SearchResponse,
+    Status,
+    SyncReport,
+    WriteReport,
+)
 from clawmark.engine import places
-from clawmark.engine.arguments import SearchRequest, names_checked, search_request, text_argument, whole_number
-from clawmark.engine.disk import Disk
-from clawmark.engine.freshness import Freshener, Freshness
-from clawmark.engine.providing import Providing, continued, settings_for
-from clawmark.engine.searching import Search, Surroundings, nothing_to_search
-from clawmark.engine.spending import CostReport, Estimate, cost_report, first_estimate, unasked_embedder, with_costs
-from clawmark.files import matcher, read_window, strays_message
-from clawmark.sync import Progress, Workplace, synchronise
-
-# Longer than any small pass; an index that is being built takes minutes.
-QUICK_LOCK_SECONDS = 1.0
+from clawmark.engine.arguments import names_checked, search_request, text_argument, whole_number
+from clawmark.engine.foundation import Foundation
+from clawmark.engine.spending import CostReport, Estimate, cost_report, first_estimate, with_costs
+from clawmark.engine.transcripts import read_lines
+from clawmark.engine.triggers import Listener
+from clawmark.engine.upkeep import forced_pass
+from clawmark.files import scan_files
+from clawmark.sync import Progress
+from clawmark.watcher import Watcher
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Memory:
+class Memory(Foundation):
     """The memory of one agent: a folder of Markdown, and an index that follows it.
 
     A context manager; ``close`` waits for running work. May be used from several
@@ -58,60 +53,6 @@ class Memory:
         ConfigError: A setting cannot be used.
     """
 
-    def __init__(
-        self,
-        workspace: str | os.PathLike[str],
-        agent: str = "main",
-        config: Path | str | Mapping[str, Any] | None = None,
-        embedder: Embedder | str | None = None,
-        store: Store | str | None = None,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        if not isinstance(agent, str) or not agent.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError(f"agent must be a name, not {agent!r}.")
-        self._workspace = places.existing_workspace(workspace)
-        self._environ = dict(os.environ)
-        self._loaded = load_settings(workspace=self._workspace, config=config, environ=self._environ)
-        origin = self._loaded.origins["embedding.provider"]
-        self._settings = settings_for(self._loaded.settings, embedder, origin, self._environ)
-        self._clock = clock or _utc_now
-        self._fold_case = places.folds_case(self._workspace)
-        given = None if isinstance(embedder, str) else embedder
-        cache_folder = user_cache_dir(self._environ)
-        self._providing = Providing(self._settings, given, self._environ, cache_folder, self._clock)
-        self._cache = places.embedding_cache(self._settings, self._environ, self._providing.meter.count_cached)
-        rules = places.file_rules(self._workspace, self._settings)
-        opened = places.open_store(self._workspace, store, self._settings, self._environ)
-        self._place = Workplace(
-            store=opened,
-            agent=agent,
-            rules=rules,
-            sources=self._settings.sources,
-            recipe=places.recipe(self._settings),
-            cache=self._cache,
-            lock_path=_lock_path(opened),
-            clock=self._clock,
-        )
-        self._freshener = Freshener(
-            self._place, self._quick_pass, embeds=self._providing.embeds, due=self._providing.is_due
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Wait for running work and release the index."""
-        self._freshener.wait()
-        self._place.store.close()
-        self._providing.close()
-        if self._cache is not None:
-            self._cache.close()
-
     @property
     def settings(self) -> LoadedSettings:
         """The effective settings, and where each came from."""
@@ -129,7 +70,8 @@ class Memory:
         """
         self._freshener.wait()
         try:
-            report = self._forced(progress) if force else self._pass(progress=progress)
+            run = partial(self._pass, force=force, progress=progress)
+            report = forced_pass(self._place.store, self._place.agent, run) if force else run()
         except StoreError as error:
             report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
         self._freshener.forget_check()
@@ -151,6 +93,7 @@ class Memory:
         session_key: str | None = None,
         deadline: float | None = None,
         max_chars: int | None = None,
+        min_trust: str | None = None,
     ) -> SearchResponse:
         """Find the passages that answer a question, best first.
 
@@ -170,6 +113,7 @@ class Memory:
             deadline: Seconds for the question; when the vector leg is late, the
                 answer is by keyword.
             max_chars: Budget over all snippets and citations.
+            min_trust: Least trusted origin that may answer, such as "agent".
 
         Raises:
             ArgumentError: An argument cannot be used.
@@ -187,6 +131,7 @@ class Memory:
             session_key=session_key,
             deadline=deadline,
             max_chars=max_chars,
+            min_trust=min_trust,
         )
         return self._search(request)
 
@@ -204,6 +149,28 @@ class Memory:
         """
         plain = path.removeprefix("./") if isinstance(path, str) else path
         return self._search(search_request(query, explain_path=plain, **search_options))
+
+    @names_checked
+    def recall_context(self, prompt: str, *, max_chars: int = 4_000) -> str:
+        """Give what the notes surely say about a prompt that asks about the past, to put beside it.
+
+        Args:
+            prompt: What the user wrote.
+            max_chars: Budget over the whole block.
+
+        Returns:
+            One block of quoted passages with place, date and origin, trusted as ``[trust]
+            inject_min`` demands; "" when the prompt asks nothing of the kind, nothing is
+            confident, or the search fails.
+
+        Raises:
+            ArgumentError: An argument cannot be used.
+        """
+        text_argument("prompt", prompt)
+        whole_number("max_chars", max_chars, least=1)
+        from clawmark.engine.recalling import recall_block
+
+        return recall_block(prompt, self._prepared, least=self._settings.trust.inject_min, max_chars=max_chars)
 
     @names_checked
     def get(
@@ -234,12 +201,38 @@ class Memory:
             if value is None or whole_number(name, value, least=1) is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise ArgumentError(f"{name} must be a whole number of at least 1, not None.")
         window: dict[str, Any] = {"from_line": from_line, "lines": lines, "max_chars": max_chars, "cursor": cursor}
-        if path.startswith("sessions/"):
-            from clawmark.engine.transcripts import read_transcript
+        return read_lines(self._place.rules, path, masked=self._settings.sessions.redact, **window)
 
-            masked = self._settings.sessions.redact
-            return read_transcript(self._place.rules, path, masked=masked, **window)
-        return read_window(self._place.rules, path, **window)
+    def files(self) -> tuple[str, ...]:
+        """List the stored paths of the files that count as memory, as they are on the disk now."""
+        return tuple(file.path for file in scan_files(self._place.rules, self._place.sources).files)
+
+    @names_checked
+    def append(self, path: str, text: str) -> WriteReport:
+        """Put text behind a memory file, made if need be; blocks that it holds already are left out.
+
+        Args:
+            path: MEMORY.md, USER.md, or a Markdown file in memory/; no other may be written.
+            text: Markdown, not blank.
+
+        Raises:
+            ClawmarkError: It was not written; the file is as it was.
+        """
+        return self._pen.append(path, text)
+
+    @names_checked
+    def write(self, path: str, text: str, *, expected_hash: str | None = None) -> WriteReport:
+        """Make a memory file hold a text, if it still is what the caller has read.
+
+        Args:
+            path: As for ``append``.
+            text: Markdown, not blank.
+            expected_hash: ``hash`` of the reading before; None for a new file.
+
+        Raises:
+            ConflictError: The file is another; ``current_hash`` names what is there.
+        """
+        return self._pen.write(path, text, expected_hash=expected_hash)
 
     def status(self, *, deep: bool = False) -> Status:
         """Compare the index with the files; no model is loaded.
@@ -247,11 +240,12 @@ class Memory:
         Args:
             deep: Also measure the parts of the index.
         """
-        from clawmark.engine.statusing import status_of
+        from clawmark.engine.statusing import Provider, status_of
 
-        provider = self._providing.wanted if self._providing.embeds else None
+        provider = Provider(self._providing.current, self._providing.error())
         cache = self._cache.stats() if self._cache else None
-        return with_costs(status_of(self._place, provider=provider, deep=deep, cache=cache), self._providing)
+        found = status_of(self._place, provider=provider, deep=deep, cache=cache)
+        return with_costs(replace(found, watch=self._triggers.status()), self._providing)
 
     def estimate(self) -> Estimate | None:
         """Estimate what the first index with a remote provider costs; None when there is nothing to ask for."""
@@ -269,105 +263,68 @@ class Memory:
         """Make the model ready in the background; searches answer by keyword meanwhile, and say so."""
         self._providing.load()
 
+    def start_session(self, session_key: str) -> None:
+        """Begin a sync in the background when a session begins; never raises for what the sync meets.
+
+        Args:
+            session_key: The session; a second call with it does nothing.
+        """
+        text_argument("session_key", session_key)
+        self._triggers.start_session(session_key)
+
+    def watch(self, on_event: Listener | None = None) -> AbstractContextManager[Watcher]:
+        """Follow the files while a ``with`` block lasts: a first sync, then one for each change that has settled.
+
+        Args:
+            on_event: Told each ``WatchEvent``, on the watcher's thread.
+        """
+        return self._triggers.watch(on_event)
+
+    @names_checked
+    def forget(
+        self,
+        *,
+        path: str | None = None,
+        session: str | None = None,
+        chunk: str | None = None,
+        dry_run: bool = False,
+        restore: bool = False,
+    ) -> ForgetReport:
+        """Take something out of the index and keep it out; no file is changed.
+
+        Args:
+            path: A file, as results name it; also what has the same content.
+            session: A session by id, file name or ``sessions/FILE``, with its archives.
+            chunk: A passage by its place, such as ``memory/a.md#L5-L9``.
+            dry_run: Only tell what would be removed.
+            restore: Let it be indexed again instead.
+
+        Raises:
+            ArgumentError: Not exactly one of the three is named, or the place is none.
+        """
+        from clawmark.engine.forgetting import forget, restored, subject_of
+
+        call = restored if restore else forget
+        report = call(self._place, subject_of(path, session, chunk), dry_run=dry_run)
+        if not dry_run and report.error is None:
+            # What remains of a file that was forgotten in part is indexed at once.
+            self._freshener.forget_check()
+            self._freshener.check()
+        return report
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """Look for everything that can be wrong with the index; each finding names its repair.
+
+        Args:
+            fix: Carry out the repairs that lose nothing.
+        """
+        from clawmark.engine.doctor import Checkup, diagnose
+
+        other = places.index_of_read_only(self._workspace, self._environ)
+        embedder = partial(self._providing.for_query, None)
+        checkup = Checkup(self._place, self.status, self._loaded.warnings, embedder, other, self._clock())
+        return diagnose(checkup, self.sync if fix else None)
+
     def finish_before_answering(self) -> None:
         """Never leave work running behind an answer: for processes that end with it."""
         self._freshener.allow_background = False
-
-    def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
-        """A pass that somebody asked for; when the provider fails for good, the fallback goes on."""
-        embedder = partial(self._providing.for_pass, explicit=True, progress=progress)
-        report = synchronise(self._place, embedder, force=force, progress=progress)
-        if report.error is None or not self._providing.falls_back_after(report.error.code):
-            return report
-        return continued(report, synchronise(self._place, partial(embedder, instead=True), progress=progress))
-
-    def _forced(self, progress: Progress | None) -> SyncReport:
-        """Read every file again, into a new index when the old one is damaged."""
-        if getattr(self._place.store, "is_damaged", bool)():
-            self._reset_store()
-        report = self._pass(force=True, progress=progress)
-        if report.error is not None and report.error.code == StoreCorruptError.default_code:
-            self._reset_store()
-            report = self._pass(force=True, progress=progress)
-        return report
-
-    def _quick_pass(self) -> SyncReport:
-        """A pass on the way to an answer: one of another process is not waited for."""
-        embedder = partial(unasked_embedder, self._providing, self._place)
-        return synchronise(self._place, embedder, wait_seconds=QUICK_LOCK_SECONDS, explicit=False)
-
-    def _reset_store(self) -> None:
-        reset = getattr(self._place.store, "reset", None)
-        if reset is not None:
-            reset()
-
-    def _search(self, request: SearchRequest) -> SearchResponse:
-        started = time.perf_counter()
-        response = self._answer(request)
-        return replace(response, took_ms=round((time.perf_counter() - started) * 1000, 3))
-
-    def _answer(self, request: SearchRequest) -> SearchResponse:
-        self._check_sources(request)
-        if not self._settings.enabled:
-            error = ErrorInfo("MEMORY_DISABLED", "Memory search is disabled.", "Set enabled = true.")
-            return SearchResponse(citations=self._settings.citations.mode, error=error)
-        started = time.monotonic()
-        terms = query_terms(request.query)
-        blank = nothing_to_search(request, terms, self._settings)
-        if blank is not None:
-            return blank
-        # A workspace that was unmounted must not look like one without notes.
-        places.existing_workspace(self._workspace)
-        fresh = self._fresh(request)
-        if request.deadline is not None:
-            left = request.deadline - (time.monotonic() - started)
-            request = replace(request, deadline=max(left, 0.001))
-        search = Search(self._surroundings(fresh), request, terms)
-        if request.explain_path is None:
-            return search.run()
-        from clawmark.engine.explaining import explain_path
-
-        return explain_path(search, request.explain_path)
-
-    def _fresh(self, request: SearchRequest) -> Freshness:
-        if not self._settings.sync.on_search:
-            return Freshness()
-        # The other half of the deadline is for the question itself.
-        return self._freshener.check(None if request.deadline is None else request.deadline / 2)
-
-    def _check_sources(self, request: SearchRequest) -> None:
-        off = sorted((request.sources or frozenset()) - set(self._settings.sources))
-        if off:
-            raise ArgumentError(
-                f"The source {off[0]!r} is not enabled.",
-                code="SOURCE_NOT_ENABLED",
-                action="Set [sessions] paths, or sources, in the configuration.",
-            )
-
-    def _surroundings(self, fresh: Freshness) -> Surroundings:
-        return Surroundings(
-            store=self._place.store,
-            agent=self._place.agent,
-            settings=self._settings,
-            sources=frozenset(self._settings.sources),
-            decay=places.decay_settings(self._settings),
-            embedder=self._providing.for_query,
-            instead=lambda: self._providing.reason,
-            cosine_map=_map_of,
-            disk=Disk(self._place.rules),
-            matches=matcher,
-            now=self._clock(),
-            strays=partial(strays_message, self._place.rules),
-            fold_case=self._fold_case,
-            stale=fresh.stale,
-            notices=(*self._loaded.warnings, *fresh.notices),
-        )
-
-
-def _map_of(embedder: Embedder) -> CosineMap:
-    return cosine_map(embedder.provider, embedder.model)
-
-
-def _lock_path(store: Store) -> Path | None:
-    path = getattr(store, "path", None)
-    return path.with_name("sync.lock") if isinstance(path, Path) else None

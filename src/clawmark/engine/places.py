@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
-from clawmark.core.decay import DecayRule, DecaySettings
 from clawmark.core.digest import content_hash
 from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundError
 from clawmark.core.ports import Store
@@ -74,13 +73,6 @@ def recipe(settings: Settings) -> Recipe:
     )
 
 
-def decay_settings(settings: Settings) -> DecaySettings:
-    """Give the rules of decay."""
-    decay = settings.query.hybrid.temporal_decay
-    rules = tuple(DecayRule(rule.match, rule.kind, rule.half_life_days, rule.floor) for rule in decay.rules)
-    return DecaySettings(decay.enabled, decay.half_life_days, decay.floor, rules)
-
-
 def open_store(workspace: Path, store: Store | str | None, settings: Settings, environ: Mapping[str, str]) -> Store:
     """Open the store that an argument, else the configuration, names.
 
@@ -119,8 +111,24 @@ def index_path(workspace: Path, environ: Mapping[str, str]) -> Path:
     # A link could have come with a clone and lead anywhere.
     if not folder.is_symlink() and os.access(folder if folder.is_dir() else workspace, os.W_OK):
         return folder / INDEX_FILE
+    return index_of_read_only(workspace, environ)
+
+
+def index_of_read_only(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the place of the index of a workspace that cannot be written to."""
     name = content_hash(str(workspace.resolve()).encode("utf-8", "surrogateescape"))[:16]
     return user_cache_dir(environ) / "indexes" / name / INDEX_FILE
+
+
+def writer_lock_path(workspace: Path, environ: Mapping[str, str]) -> Path:
+    """Give the lock file of those who write memory files: one for a workspace, whatever its store."""
+    return index_path(workspace, environ).with_name("write.lock")
+
+
+def lock_path(store: Store) -> Path | None:
+    """Give the file that is locked during a pass; None when the store is no file."""
+    path = getattr(store, "path", None)
+    return path.with_name("sync.lock") if isinstance(path, Path) else None
 
 
 def embedding_cache(
@@ -131,3 +139,8 @@ def embedding_cache(
         return None
     path = user_cache_dir(environ) / "embeddings.sqlite"
     return EmbeddingCache(path, max_entries=settings.cache.max_entries, told=told)
+
+
+def models_folder(environ: Mapping[str, str]) -> Path:
+    """Give the folder in which local models keep what starts them faster."""
+    return user_cache_dir(environ) / "models"

@@ -34,7 +34,9 @@ from clawmark.embedders.registry import (
     is_remote,
     make_embedder,
     model_of,
+    provider_error,
 )
+from clawmark.engine.places import models_folder
 from clawmark.sync import Progress, same_space
 
 _NO_KEY = "NO_PROVIDER_KEY"
@@ -128,6 +130,22 @@ class Providing:
     def wanted(self) -> str:
         """Name of the provider that should answer."""
         return self._table.provider
+
+    @property
+    def current(self) -> str | None:
+        """Name of the provider that works now, without loading it; None in keyword mode."""
+        if not self.embeds:
+            return None
+        if self._falls_back and (self._start_error() is not None or self._rests_for_long()):
+            return self._table.fallback
+        return self.wanted
+
+    def error(self) -> EmbeddingError | None:
+        """Tell why no provider can start, as far as that is known without loading one."""
+        return None if self._falls_back else self._start_error()
+
+    def _start_error(self) -> EmbeddingError | None:
+        return None if self._given is not None else provider_error(self.wanted, self._table, self._environ)
 
     @property
     def embeds(self) -> bool:
@@ -250,7 +268,8 @@ class Providing:
         return self._guard_of(name, plain_table(self._table, name))
 
     def _guard_of(self, name: str, table: EmbeddingSettings) -> Guard | None:
-        made = make_embedder(name, table, self._environ, Surroundings(self.ledger, self._clock, self._count))
+        around = Surroundings(self.ledger, self._clock, self._count)
+        made = make_embedder(name, table, self._environ, around, models_folder(self._environ))
         if made is None:
             return None
         if name == LOCAL:

@@ -16,10 +16,11 @@ from clawmark.core.errors import StoreError
 from clawmark.core.model import ErrorInfo, Explanation, Fallback, Mode, Notice, SearchResponse, SearchResult
 from clawmark.core.ports import Candidate, Embedder, Filter, Reader, Store
 from clawmark.core.ranking import Ranked, Selection, candidate_limit, covers, fuse, order, select
-from clawmark.core.rendering import citation, cites, within_budget
+from clawmark.core.rendering import citation, cites, shown_date, within_budget
 from clawmark.core.scoring import IDENTITY_MAP, CosineMap, attainable_bm25, text_score
 from clawmark.core.snippets import snippet
 from clawmark.core.tokens import QueryTerms
+from clawmark.core.trust import flags_of, trust_of, trusts
 from clawmark.engine.arguments import SearchRequest
 from clawmark.engine.disk import Disk
 from clawmark.engine.evidence import Evidence, gather
@@ -147,6 +148,7 @@ class Search:
     def result_of(self, item: Ranked, outcome: Outcome, text: str) -> SearchResult:
         """Give a ranked chunk as it is shown."""
         place = item.candidate
+        origin, flags = self._around.disk.origin(place), flags_of(text)
         cited = cites(self._around.settings.citations.mode, self._request.session_key)
         return SearchResult(
             path=place.path,
@@ -161,7 +163,15 @@ class Search:
             citation=citation(place.path, place.start_line, place.end_line) if cited else None,
             stale=place.id in outcome.stale_ids,
             explanation=self._explanation(item, outcome),
+            date=self._date(place),
+            origin=origin,
+            trust=trust_of(origin, flags),
+            flags=flags,
         )
+
+    def _date(self, item: Candidate) -> str | None:
+        moment = self._moment(item)
+        return None if moment is None else shown_date(moment, item.source)
 
     def nothing_indexed(self, reader: Reader) -> Notice | None:
         """Tell why no question can be answered: no index, or nothing in it."""
@@ -210,18 +220,21 @@ class Search:
         return Filter(sources, frozenset(row.id for row in documents))
 
     def _in_period(self, row: Any) -> bool:
-        moment = decay_date_of(
-            row.path,
-            row.source,
-            timestamp=_own_time(row),
-            settings=self._around.decay,
-            fold_case=self._around.fold_case,
-            matches=self._matches_one,
-        )
+        moment = self._moment(row)
         if moment is None:
             return True
         since, until = self._request.since, self._request.until
         return (since is None or moment >= since) and (until is None or moment <= until)
+
+    def _moment(self, item: Any) -> datetime | None:
+        return decay_date_of(
+            item.path,
+            item.source,
+            timestamp=_own_time(item),
+            settings=self._around.decay,
+            fold_case=self._around.fold_case,
+            matches=self._matches_one,
+        )
 
     def _matches_one(self, pattern: str, path: str) -> bool:
         return self._around.matches((pattern,), path)
@@ -288,9 +301,14 @@ class Search:
             )
             looks = {item.candidate.id: self._around.disk.look(item.candidate) for item in selection.chosen}
             gone = {item.candidate.path for item in selection.chosen if looks[item.candidate.id] == "gone"}
+            gone |= {item.candidate.path for item in selection.chosen if not self._is_trusted(item.candidate)}
             if not gone:
                 return selection, ordered, frozenset(number for number, look in looks.items() if look == "changed")
             ordered = [item for item in ordered if item.candidate.path not in gone]
+
+    def _is_trusted(self, item: Candidate) -> bool:
+        least = self._request.min_trust
+        return least is None or trusts(self._around.disk.origin(item), least)
 
     def _names_it(self, item: Ranked) -> bool:
         return self._terms.identifier and covers(item.candidate.frequencies, self._terms.terms)

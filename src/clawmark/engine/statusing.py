@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from clawmark.core.errors import StoreError
-from clawmark.core.model import Mode, PathReason, Status
-from clawmark.core.ports import IndexState, Reader
+from clawmark.core.errors import ClawmarkError, StoreError
+from clawmark.core.model import Mode, PathReason, State, Status
+from clawmark.core.ports import Filter, IndexState, Reader
 from clawmark.files import Scan, scan_files, strays_message
 from clawmark.sync import Changes, Workplace
+from clawmark.sync.checking import inconsistency
+from clawmark.sync.locking import is_locked
 from clawmark.sync.reconcile import compare
 
 
-def status_of(place: Workplace, *, provider: str | None, deep: bool, cache: dict[str, Any] | None) -> Status:
+@dataclass(frozen=True)
+class Provider:
+    """What is known of the configured provider without loading its model.
+
+    Attributes:
+        name: None in keyword mode.
+        error: Why it cannot start; None when nothing is known against it.
+    """
+
+    name: str | None
+    error: ClawmarkError | None = None
+
+
+def status_of(place: Workplace, *, provider: Provider, deep: bool, cache: dict[str, Any] | None) -> Status:
     """Compare files and index; walks the files, loads no model.
 
     Args:
         place: The index and the files.
-        provider: Name of the configured provider; None in keyword mode.
+        provider: The configured provider.
         deep: Also measure the parts of the index.
         cache: What is known of the embedding cache.
     """
     scan = scan_files(place.rules, place.sources)
     try:
+        wrong = inconsistency([fault.message for fault in place.store.faults(place.agent)])
         with place.store.reading(place.agent) as reader:
-            return _status(place, scan, reader, provider=provider, deep=deep, cache=cache)
+            status = _status(place, scan, reader, provider=provider, deep=deep, cache=cache)
     except StoreError as error:
         return _broken(place, scan, error, cache)
+    if wrong is not None and status.state != "failed":
+        status = replace(status, state="failed", reason=f"{wrong.message} {wrong.action}")
+    if status.state == "pending" and is_locked(place.lock_path):
+        status = replace(status, reason=f"{status.reason}; a sync is running")
+    return status
 
 
 def _status(
-    place: Workplace, scan: Scan, reader: Reader, *, provider: str | None, deep: bool, cache: dict[str, Any] | None
+    place: Workplace, scan: Scan, reader: Reader, *, provider: Provider, deep: bool, cache: dict[str, Any] | None
 ) -> Status:
     state = reader.state()
     rows = {(row.source, row.path): row for row in reader.documents()} if state else {}
@@ -40,16 +63,17 @@ def _status(
     space: dict[str, Any] = (state.facts.get("space") if state else None) or {}
     chunks = sum(count["chunks"] for count in counts.values())
     vectors = sum(count["vectors"] for count in counts.values())
-    foreign = bool(provider and space and space["provider"] != provider)
-    unembedded = (chunks if foreign else chunks - vectors) if provider else 0
+    foreign = bool(provider.name and space and space["provider"] != provider.name)
+    unembedded = (chunks if foreign else chunks - vectors) if provider.name else 0
     failed = _failed(state, scan)
     pending = len(changes.fresh) + len(changes.touched) + unembedded
-    condition, reason = _condition(state, changes, unembedded, failed)
+    condition, reason = _condition(state, changes, unembedded, failed, provider.error)
     if condition == "fresh" and state is not None and dict(state.identity) != place.recipe.identity():
         condition, reason = "pending", "the settings that make chunks have changed; the next sync builds a new index"
     if not scan.files and reason is None:
         reason = strays_message(place.rules)
-    mode: Mode = "hybrid" if provider and vectors and not foreign else "keyword"
+    answers = provider.name and vectors and not foreign and provider.error is None
+    mode: Mode = "hybrid" if answers else "keyword"
     return Status(
         state=condition,
         reason=reason,
@@ -65,29 +89,36 @@ def _status(
         eligible=len(scan.files) - len(changes.rejected),
         pending=pending,
         failed=failed,
-        skipped=(*scan.skipped, *changes.rejected),
+        skipped=(*scan.missing, *scan.skipped, *changes.rejected),
         source_counts={
             source: {"files": count["files"], "chunks": count["chunks"]} for source, count in sorted(counts.items())
         },
-        bytes_by_part=reader.bytes_by_part() if state and deep else _file_size(place),
+        bytes_by_part=reader.bytes_by_part(deep=deep) if state else _file_size(place),
         watch=None,
         cache=cache,
         vector={"vectors": vectors, "dimensions": space.get("dimensions")} if state else None,
-        fts={"available": True} if state else None,
+        fts={"available": _finds_words(reader)} if state else None,
         last_sync=_moment(state),
     )
 
 
 def _condition(
-    state: IndexState | None, changes: Changes, unembedded: int, failed: tuple[PathReason, ...]
-) -> tuple[Any, str | None]:
+    state: IndexState | None,
+    changes: Changes,
+    unembedded: int,
+    failed: tuple[PathReason, ...],
+    provider_error: ClawmarkError | None,
+) -> tuple[State, str | None]:
+    when = f" (last sync {state.facts.get('last_sync')})" if state else ""
+    error = state.facts.get("error") if state else None
+    if error:
+        return "failed", f"{error['message']}{when}"
+    if provider_error is not None:
+        return "failed", f"{provider_error.message} {provider_error.action}".strip()
     if state is None:
         return "pending", "no index yet"
-    error = state.facts.get("error")
-    if error:
-        return "failed", f"{error['message']} (last sync {state.facts.get('last_sync')})"
     if failed:
-        return "failed", f"{failed[0].path}: {failed[0].reason}"
+        return "failed", f"{failed[0].path}: {failed[0].reason}{when}"
     if changes:
         names = changes.paths
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -97,6 +128,15 @@ def _condition(
     return ("fresh", None) if state.complete else ("pending", "the first index is not finished")
 
 
+def _finds_words(reader: Reader) -> bool:
+    """Tell whether the full-text index answers at all."""
+    try:
+        reader.text_candidates(["a"], Filter(frozenset({"memory"})), 1)
+    except StoreError:
+        return False
+    return True
+
+
 def _failed(state: IndexState | None, scan: Scan) -> tuple[PathReason, ...]:
     noted: list[dict[str, str]] = state.facts.get("failed", []) if state else []
     reasons = {item["path"]: item["reason"] for item in noted} | {item.path: item.reason for item in scan.unreadable}
@@ -104,8 +144,6 @@ def _failed(state: IndexState | None, scan: Scan) -> tuple[PathReason, ...]:
 
 
 def _file_size(place: Workplace) -> dict[str, int] | None:
-    from pathlib import Path
-
     path = Path(place.store.location)
     return {"file": path.stat().st_size} if path.is_file() else None
 
@@ -131,7 +169,7 @@ def _broken(place: Workplace, scan: Scan, error: StoreError, cache: dict[str, An
         eligible=len(scan.files),
         pending=len(scan.files),
         failed=(),
-        skipped=scan.skipped,
+        skipped=(*scan.missing, *scan.skipped),
         source_counts={},
         bytes_by_part=_file_size(place),
         watch=None,

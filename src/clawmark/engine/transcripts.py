@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
-from clawmark.files import FileRules, nearest_names, read_bytes, scan_files, window_of
+from clawmark.files import FileRules, nearest_names, read_bytes, read_window, scan_files, window_of
+
+
+def read_lines(rules: FileRules, path: str, *, masked: bool, **window: Any) -> ReadResult:
+    """Give a window of a memory file or of a transcript, by its stored path."""
+    if path.startswith("sessions/"):
+        return read_transcript(rules, path, masked=masked, **window)
+    return read_window(rules, path, **window)
 
 
 def read_transcript(

@@ -19,6 +19,7 @@ from clawmark.files.text import (
     read_bytes,
     read_note,
 )
+from clawmark.files.watchable import WatchPlan, watch_plan
 
 __all__ = [
     "IGNORE_FILE",
@@ -33,6 +34,7 @@ __all__ = [
     "Scan",
     "Source",
     "UnreadableNoteError",
+    "WatchPlan",
     "find_workspace",
     "is_memory_path",
     "locate",
@@ -45,5 +47,6 @@ __all__ = [
     "resolve_note",
     "scan_files",
     "strays_message",
+    "watch_plan",
     "window_of",
 ]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from clawmark.core.model import PathReason
 from clawmark.files.rules import Source
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file that is to be indexed, as it was when the folder was walked.
 
     Attributes:
         path: Stored path: relative to the workspace, ``/`` between names. A
             transcript's is ``sessions/`` and its path below its folder.
         source: "memory" or "sessions".
-        absolute: Where to open it; for a followed link to a file, the link's target.
+        place: Where to open it, as text; for a followed link to a file, the link's target.
         size: Bytes, > 0.
         mtime_ns: Modification time, nanoseconds since 1970.
         inode: With *device* the identity of the file; both 0 when the system has none.
@@ -26,11 +26,16 @@ class FoundFile:
 
     path: str
     source: Source
-    absolute: Path
+    place: str
     size: int
     mtime_ns: int
     inode: int
     device: int
+
+    @property
+    def absolute(self) -> Path:
+        """Give where to open it; made when asked for, because a walk over ten thousand files has no time for it."""
+        return Path(self.place)
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,14 @@ class Scan:
             reason; for a hidden or a junk folder one entry, for the folder itself.
         unreadable: What could not be looked at. Files there may exist.
         missing: Configured paths that do not exist.
+        folders: Absolute paths of the folders that were listed: a new file can appear there.
     """
 
     files: tuple[FoundFile, ...] = ()
     skipped: tuple[PathReason, ...] = ()
     unreadable: tuple[PathReason, ...] = ()
     missing: tuple[PathReason, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def may_hide(self, path: str) -> bool:
         """Tell whether a stored path lies in something unreadable, so that its absence proves nothing."""

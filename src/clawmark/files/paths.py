@@ -29,7 +29,7 @@ from clawmark.files.text import UnreadableNoteError
 
 # No file of that name can exist.
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
-_NO_MEMORY = "not MEMORY.md, USER.md, memory/**/*.md or below an extra path"
+NO_MEMORY = "not MEMORY.md, USER.md, memory/**/*.md or below an extra path"
 _MOST_DECODINGS = 3
 
 
@@ -168,7 +168,7 @@ def _root_for(rules: FileRules, path: str, absolute: str) -> Root:
             if reason is None:
                 return root
             against.append(reason)
-    raise _refused(path, against[0] if against else _NO_MEMORY)
+    raise _refused(path, against[0] if against else NO_MEMORY)
 
 
 def _covers(root: Root, absolute: str) -> bool:
@@ -200,6 +200,7 @@ def _target(rules: FileRules, root: Root, path: str, absolute: str) -> str:
 def _refused(path: str, reason: str) -> PathNotAllowedError:
     return PathNotAllowedError(
         f"The path {path!r} may not be read: {reason}.",
+        reason=reason,
         action="Name MEMORY.md, USER.md, a *.md file in memory/, or one below an extra path.",
     )
 

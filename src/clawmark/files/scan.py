@@ -41,7 +41,7 @@ class _Entry(NamedTuple):
     stored: str
     met_at: str
     state: os.stat_result
-    folder: Path
+    target: str
     name: str
 
 
@@ -111,6 +111,7 @@ class _Scanner:
         self._links: list[_Link] = []
         self._visited: dict[Root, set[tuple[int, int]]] = {}
         self._bases: tuple[str, ...] = ()
+        self._folders: dict[str, None] = {}
 
     def scan_source(self, source: Source) -> None:
         """Walk the roots of a source, then the links that were met on the way."""
@@ -131,6 +132,7 @@ class _Scanner:
             skipped=_in_order(skipped),
             unreadable=_in_order(self._unreadable.values()),
             missing=_in_order(self._missing.values()),
+            folders=tuple(sorted(self._folders)),
         )
 
     def _scan_root(self, root: Root) -> None:
@@ -161,16 +163,16 @@ class _Scanner:
         return stored_path(workspace_folder(self._rules), root.absolute)
 
     def _enter_root(self, root: Root, state: os.stat_result) -> None:
-        place = Path(root.absolute)
+        name = PurePath(root.absolute).name
         if stat.S_ISDIR(state.st_mode) and root.kind != "file":
             self._taken.add(root.absolute)
             self._walk(root, root.absolute, _as_prefix(root.stored))
         elif root.kind == "folder":
             self._note(self._skipped, root.absolute, self._configured_path(root), "not a folder")
-        elif not root.wants(place.name):
+        elif not root.wants(name):
             self._note(self._skipped, root.absolute, root.stored, "not a Markdown file (*.md)")
         else:
-            self._admit_all(root, [_Entry(root.stored, root.absolute, state, place.parent, place.name)])
+            self._admit_all(root, [_Entry(root.stored, root.absolute, state, root.absolute, name)])
 
     def _walk(self, root: Root, absolute: str, prefix: str) -> None:
         """Walk a folder without recursion: notes may lie deeper than Python's stack."""
@@ -190,15 +192,15 @@ class _Scanner:
     def _list_folder(
         self, root: Root, place: str, prefix: str, pending: list[tuple[str, str]], found: list[_Entry]
     ) -> None:
-        folder = Path(place)
         with os.scandir(place) as entries:
+            self._folders[place] = None
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     self._enter_folder(root, entry, prefix, pending)
                 elif entry.is_symlink():
                     self._meet_link(root, entry.path, prefix + entry.name)
                 elif root.wants(entry.name) and root.takes(entry.path):
-                    self._look_at(entry, folder, prefix + entry.name, found)
+                    self._look_at(entry, prefix + entry.name, found)
 
     def _enter_folder(self, root: Root, entry: os.DirEntry[str], prefix: str, pending: list[tuple[str, str]]) -> None:
         reason = folder_reason(entry.name) or (None if is_utf8(entry.name) else _NO_UTF8)
@@ -208,7 +210,7 @@ class _Scanner:
         below = f"{prefix}{entry.name}/"
         pending.append((entry.path, self._above.get(entry.path, below) if root.source == "memory" else below))
 
-    def _look_at(self, entry: os.DirEntry[str], folder: Path, stored: str, found: list[_Entry]) -> None:
+    def _look_at(self, entry: os.DirEntry[str], stored: str, found: list[_Entry]) -> None:
         if entry.name.startswith("."):
             self._note(self._skipped, entry.path, stored, "hidden file")
             return
@@ -221,7 +223,7 @@ class _Scanner:
         except OSError as error:
             self._note(self._unreadable, entry.path, stored, error_text(error))
             return
-        found.append(_Entry(stored, entry.path, state, folder, entry.name))
+        found.append(_Entry(stored, entry.path, state, entry.path, entry.name))
 
     def _is_first_visit(self, root: Root, place: str, prefix: str) -> bool:
         state = Path(place).stat()
@@ -276,8 +278,8 @@ class _Scanner:
             stored = link.root.stored if link.is_root else link.stored
             self._walk(link.root, link.absolute, _as_prefix(stored))
         elif link.root.takes(link.absolute):
-            place = Path(target)
-            self._admit_all(link.root, [_Entry(link.stored, link.absolute, state, place.parent, place.name)])
+            name = PurePath(target).name
+            self._admit_all(link.root, [_Entry(link.stored, link.absolute, state, target, name)])
 
     def _admit_all(self, root: Root, entries: list[_Entry]) -> None:
         # Sorted, so that of two names for one file the same one stays on every run.
@@ -322,7 +324,7 @@ class _Scanner:
         self._files[stored] = FoundFile(
             stored,
             root.source,
-            entry.folder / entry.name,
+            entry.target,
             state.st_size,
             modified_ns(state),
             state.st_ino,

@@ -93,7 +93,7 @@ def read_note(file: FoundFile, *, follow_links: bool = False) -> NoteText:
         ChangedWhileReadingError: If it changed under the reader.
     """
     raw = read_bytes(file, follow_links=follow_links)
-    text = _text_of(raw.data, file.path)
+    text = text_of(raw.data, file.path)
     return NoteText(text, content_hash(raw.data), raw.size, raw.mtime_ns)
 
 
@@ -129,8 +129,15 @@ def _read_all(descriptor: int, size: int) -> bytes:
 
 
 @contextmanager
-def open_regular(path: Path, *, follow_links: bool = False) -> Generator[tuple[BinaryIO, os.stat_result]]:
+def open_regular(
+    path: str | Path, *, follow_links: bool = False, folder: int | None = None
+) -> Generator[tuple[BinaryIO, os.stat_result]]:
     """Open a regular file for reading; never waits for a writer, follows a link only if told to.
+
+    Args:
+        path: The file.
+        follow_links: True opens what a link leads to.
+        folder: Descriptor of an open folder that *path* is relative to.
 
     Yields:
         The open file and its state at that moment.
@@ -138,7 +145,7 @@ def open_regular(path: Path, *, follow_links: bool = False) -> Generator[tuple[B
     Raises:
         UnreadableNoteError: If it is a FIFO, a device or anything else.
     """
-    descriptor = os.open(path, _FLAGS | (0 if follow_links else _NO_FOLLOW))
+    descriptor = os.open(path, _FLAGS | (0 if follow_links else _NO_FOLLOW), dir_fd=folder)
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
@@ -158,7 +165,12 @@ def _state(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _text_of(content: bytes, path: str) -> str:
+def text_of(content: bytes, path: str) -> str:
+    """Give the text of a note's bytes, as ``NoteText`` has it.
+
+    Raises:
+        UnreadableNoteError: If they are no UTF-8, or contain NUL.
+    """
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

@@ -16,13 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from clawmark.core.errors import StoreCorruptError, StoreError
+from clawmark.core.rows import Fault
 from clawmark.stores.matrix import MatrixCache
+from clawmark.stores.sqlite_faults import find_faults, repair
 from clawmark.stores.sqlite_read import SqliteReader
-from clawmark.stores.sqlite_schema import PAGE_SIZE, create_terms_table, prepare, read_version, translate
+from clawmark.stores.sqlite_schema import (
+    PAGE_SIZE,
+    create_terms_table,
+    prepare,
+    read_version,
+    terms_table,
+    translate,
+)
 from clawmark.stores.sqlite_write import SqliteWriter
+from clawmark.stores.tombstones import copy_differs, load_copy, write_copy
 
 # Longer than any transaction of ours; after it the caller is told who is in the way.
 BUSY_TIMEOUT_SECONDS = 10.0
+# Searches read for milliseconds; who reads for longer than this is not waited for.
+JOURNAL_SECONDS = 2.0
 # The folder in a workspace that holds nothing but what can be made again.
 FOLDER = ".clawmark"
 
@@ -36,6 +48,7 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
         self._matrices = MatrixCache()
+        self._file: tuple[int, int] | None = None
 
     @property
     def location(self) -> str:
@@ -48,13 +61,14 @@ class SqliteStore:
         with self._translated():
             db = self._connect(create=False)
             if db is None:
-                with closing(_empty()) as empty:
-                    yield SqliteReader(empty, None, self._matrices, self.location)
+                with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
+                    prepare(empty, ":memory:", fill=self._take_over)
+                    yield SqliteReader(empty, None, self._matrices, self.location, agent)
                 return
             db.execute("BEGIN")
             try:
                 read_version(db, self.location)
-                yield SqliteReader(db, _generation_of(db, agent, identity), self._matrices, self.location)
+                yield SqliteReader(db, _generation_of(db, agent, identity), self._matrices, self.location, agent)
             finally:
                 with suppress(sqlite3.Error):
                     db.execute("ROLLBACK")
@@ -62,19 +76,13 @@ class SqliteStore:
     @contextmanager
     def writing(self, agent: str, identity: Mapping[str, Any]) -> Generator[SqliteWriter]:
         """See ``core.ports.Store``."""
-        with self._translated():
-            db = self._connect(create=True)
-            assert db is not None
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                writer = SqliteWriter(db, _make_generation(db, agent, identity))
-                yield writer
-                writer.finish()
-                db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    db.execute("ROLLBACK")
-                raise
+        with self._transaction() as db:
+            writer = SqliteWriter(db, _make_generation(db, agent, identity), agent)
+            yield writer
+            writer.finish()
+            if writer.tombstones_changed:
+                # Within the transaction: nobody else can write an older copy afterwards.
+                write_copy(db, self.path)
 
     def agents(self) -> list[str]:
         """See ``core.ports.Store``."""
@@ -84,11 +92,74 @@ class SqliteStore:
                 return []
             return [row[0] for row in db.execute("SELECT DISTINCT agent FROM generations ORDER BY agent")]
 
+    def identities(self, agent: str) -> list[dict[str, Any]]:
+        """See ``core.ports.Store``."""
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                return []
+            rows = db.execute(
+                "SELECT identity FROM generations WHERE agent = ? ORDER BY answering DESC, id DESC", (agent,)
+            )
+            return [json.loads(row[0]) for row in rows.fetchall()]
+
+    def faults(self, agent: str) -> list[Fault]:
+        """See ``core.ports.Store``."""
+        with self._snapshot() as db:
+            return [] if db is None else find_faults(db, agent)
+
+    def repair(self, agent: str) -> None:
+        """See ``core.ports.Store``."""
+        if self.faults(agent):
+            with self._transaction() as db:
+                repair(db, agent)
+
+    def erase_traces(self) -> bool:
+        """Overwrite what is left of removed rows in the file and its journal.
+
+        Deleted rows are overwritten with zeros at once (``secure_delete``), but a full-text
+        index keeps removed words until its parts are merged, and the journal keeps old pages.
+
+        Returns:
+            False when another process is still reading an older state.
+        """
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                return True
+            for (generation,) in db.execute("SELECT id FROM generations").fetchall():
+                table = terms_table(generation)
+                db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+            return self.shorten_journal()
+
+    def shorten_journal(self) -> bool:
+        """Move the journal into the file and empty it; False when another process is still reading from it."""
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                return True
+            db.execute(f"PRAGMA busy_timeout = {int(JOURNAL_SECONDS * 1000)}")
+            try:
+                return db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_SECONDS * 1000)}")
+
+    def copy_differs(self) -> bool:
+        """Tell whether the file that outlives the index disagrees with it about what is forgotten."""
+        with self._snapshot() as db:
+            return db is not None and copy_differs(db, self.path)
+
+    def write_copy(self) -> None:
+        """Write that file again."""
+        with self._transaction() as db:
+            write_copy(db, self.path)
+
     def close(self) -> None:
         """See ``core.ports.Store``."""
         with self._lock:
             connections, self._connections = self._connections, []
             self._local = threading.local()
+            self._matrices = MatrixCache()
         for db in connections:
             with suppress(sqlite3.Error):
                 db.close()
@@ -111,6 +182,10 @@ class SqliteStore:
 
     def is_damaged(self) -> bool:
         """Tell whether a part of the file is broken, also one that no question has met yet."""
+        # An open connection still sees pages that it has read, whatever became of them since.
+        kept: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if kept is not None:
+            self._drop(kept)
         try:
             with self._translated():
                 db = self._connect(create=False)
@@ -119,10 +194,15 @@ class SqliteStore:
             return isinstance(error, StoreCorruptError)
 
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
+        there = _identity_of(self.path)
+        if there != self._file:
+            self._forget_file(there)
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is not None:
-            return db
-        if not create and not self.path.exists():
+            if self._local.file == there:
+                return db
+            self._drop(db)
+        if not create and there is None:
             return None
         if create:
             _make_folder(self.path.parent)
@@ -137,23 +217,69 @@ class SqliteStore:
         if not usable:
             db.close()
             return None
-        self._local.db = db
+        self._local.db, self._local.file = db, _identity_of(self.path)
         with self._lock:
             self._connections.append(db)
+            self._file = self._local.file
         return db
+
+    def _drop(self, db: sqlite3.Connection) -> None:
+        self._local.db = None
+        with self._lock, suppress(ValueError):
+            self._connections.remove(db)
+        db.close()
+
+    def _forget_file(self, there: tuple[int, int] | None) -> None:
+        """Another process has removed or replaced the file: what is known of the old one is worthless."""
+        with self._lock:
+            self._file, self._matrices = there, MatrixCache()
+
+    def _take_over(self, db: sqlite3.Connection) -> None:
+        load_copy(db, self.path)
+
+    @contextmanager
+    def _snapshot(self) -> Generator[sqlite3.Connection | None]:
+        with self._translated():
+            db = self._connect(create=False)
+            if db is None:
+                yield None
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                with suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        with self._translated():
+            db = self._connect(create=True)
+            assert db is not None
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+                raise
 
     def _configure(self, db: sqlite3.Connection, *, create: bool) -> bool:
         """Prepare a connection; False when the file is there, but its index is only being made."""
         if create:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             db.execute("PRAGMA journal_mode = WAL")
-            prepare(db, self.location)
+            prepare(db, self.location, fill=self._take_over)
         elif read_version(db, self.location) == 0:
             return False
         # WAL with NORMAL cannot be corrupted by a crash; the last commits may be lost with
         # the power, and the files are the truth.
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA temp_store = MEMORY")
+        # What is removed is overwritten; no slower than without (measured: 0.76 s against
+        # 1.07 s for 5,000 chunks, within noise).
+        db.execute("PRAGMA secure_delete = ON")
         return True
 
     @contextmanager
@@ -170,6 +296,16 @@ class SqliteStore:
             if not self.is_damaged():
                 raise
             raise translate(sqlite3.DatabaseError("malformed row"), self.location) from error
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return 0, 0  # it may be there: opening it tells what is wrong
+    return state.st_dev, state.st_ino
 
 
 def _may_be_index(path: Path) -> bool:
@@ -208,13 +344,10 @@ def _make_generation(db: sqlite3.Connection, agent: str, identity: Mapping[str, 
 
 
 def _make_folder(folder: Path) -> None:
-    if not folder.exists():
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == FOLDER and not (folder / ".gitignore").exists():
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-
-
-def _empty() -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    prepare(db, ":memory:")
-    return db
+        if folder.name == FOLDER and not (folder / ".gitignore").exists():
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        message = f"The index folder {folder} cannot be used: {error.strerror or error}."
+        raise StoreError(message, code="INDEX_PERMISSION", action="Check the path and its permissions.") from error

@@ -9,10 +9,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import embedding_text
+from clawmark.core.forgetting import Tombstone
 from clawmark.core.ports import Candidate, DocumentRow, Filter, IndexState, PendingChunk
+from clawmark.core.rows import Nearness, StoredChunk
 from clawmark.core.scoring import TermStatistics
 from clawmark.stores.codec import count_terms, unpack
 from clawmark.stores.sqlite_schema import terms_table, translate
+from clawmark.stores.tombstones import tombstones_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +28,11 @@ _DOCUMENT_COLUMNS = "id, source, path, hash, size, mtime_ns, time_ms, rejected, 
 class SqliteReader:
     """A consistent view of one generation (``core.ports.Reader``)."""
 
-    def __init__(self, db: sqlite3.Connection, generation: int | None, matrices: MatrixCache, location: str) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, generation: int | None, matrices: MatrixCache, location: str, agent: str
+    ) -> None:
         self._db = db
+        self._agent = agent
         self._location = location
         self._generation = generation
         self._matrices = matrices
@@ -81,7 +87,7 @@ class SqliteReader:
         allowed = None if self._sees_all(where) else self._allowed_documents(where)
         return matrix.nearest(vector, allowed, limit)
 
-    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, float]:
+    def cosines(self, vector: NDArray[Any], chunk_ids: Collection[int]) -> dict[int, Nearness]:
         """See ``core.ports.Reader``."""
         return self._matrices.get(self._db, self._generation).cosines(vector, chunk_ids)
 
@@ -128,6 +134,27 @@ class SqliteReader:
             PendingChunk(row[0], row[1], row[2], embedding_text(row[6], texts[row[3]][row[4] : row[5]])) for row in rows
         ]
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """See ``core.ports.Reader``."""
+        return tombstones_of(self._db, self._agent)
+
+    def document_text(self, document_id: int) -> str:
+        """See ``core.ports.Reader``."""
+        row = self._db.execute(
+            "SELECT text FROM documents WHERE id = ? AND generation = ?", (document_id, self._generation)
+        ).fetchone()
+        return unpack(row[0]) if row else ""
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """See ``core.ports.Reader``."""
+        rows = self._db.execute(
+            "SELECT c.id, c.start_line, c.end_line, c.start, c.stop, c.embedding_key, v.chunk IS NOT NULL "
+            "FROM chunks c JOIN documents d ON d.id = c.document LEFT JOIN vectors v ON v.chunk = c.id "
+            "WHERE d.id = ? AND d.generation = ? ORDER BY c.start, c.id",
+            (document_id, self._generation),
+        )
+        return [StoredChunk(*row[:6], embedded=bool(row[6])) for row in rows]
+
     def counts(self) -> dict[str, dict[str, int]]:
         """See ``core.ports.Reader``."""
         if self._generation is None:
@@ -149,10 +176,16 @@ class SqliteReader:
             counts[source]["vectors"] = vectors
         return counts
 
-    def bytes_by_part(self) -> dict[str, int]:
+    def bytes_by_part(self, *, deep: bool = True) -> dict[str, int]:
         """See ``core.ports.Reader``."""
         if self._generation is None:
             return {}
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
+        file = {"file": pages * self._db.execute("PRAGMA page_size").fetchone()[0]}
+        return self._parts() | file if deep else file
+
+    def _parts(self) -> dict[str, int]:
+        assert self._generation is not None
         row = self._db.execute(
             "SELECT coalesce(sum(length(d.text)), 0) FROM documents d WHERE d.generation = ?",
             (self._generation,),
@@ -168,8 +201,6 @@ class SqliteReader:
         table = terms_table(self._generation)
         row = self._db.execute(f"SELECT coalesce(sum(length(block)), 0) FROM {table}_data").fetchone()
         parts["full_text"] = int(row[0])
-        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
-        parts["file"] = pages * self._db.execute("PRAGMA page_size").fetchone()[0]
         return parts
 
     def _document_texts(self, ids: Collection[int]) -> dict[int, str]:

@@ -64,6 +64,13 @@ CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY REFERENCES chunks (id),
     vector BLOB NOT NULL
 );
+CREATE TABLE tombstones (
+    agent TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    PRIMARY KEY (agent, kind, value, subject)
+) WITHOUT ROWID;
 """
 
 # What SQLite says of a damaged file where it gives no code.
@@ -91,8 +98,13 @@ def create_terms_table(db: sqlite3.Connection, generation: int) -> None:
     )
 
 
-def prepare(db: sqlite3.Connection, location: str) -> None:
+def prepare(db: sqlite3.Connection, location: str, *, fill: Callable[[sqlite3.Connection], None]) -> None:
     """Create the tables in a new file, or bring an older one up to date.
+
+    Args:
+        db: An open file.
+        location: Its name, for people.
+        fill: Called in the transaction that makes the tables.
 
     Raises:
         StoreError: The file was written by a newer clawmark.
@@ -108,6 +120,7 @@ def prepare(db: sqlite3.Connection, location: str) -> None:
                 if statement.strip():
                     db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            fill(db)
         for step in range(max(version, 1), SCHEMA_VERSION):
             MIGRATIONS[step](db)
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clawmark.core.forgetting import Tombstone
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.stores.codec import pack, pack_vector, spell, spelled, unpack
 from clawmark.stores.sqlite_schema import terms_table
+from clawmark.stores.tombstones import put_tombstones, remove_tombstones, tombstones_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,10 +20,16 @@ CHUNKS_OF_GENERATION = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.d
 
 
 class SqliteWriter:
-    """A transaction (``core.ports.Writer``); ``finish`` writes the sums before the commit."""
+    """A transaction (``core.ports.Writer``); ``finish`` writes the sums before the commit.
 
-    def __init__(self, db: sqlite3.Connection, generation: int) -> None:
+    Attributes:
+        tombstones_changed: Whether the copy beside the index is to be written.
+    """
+
+    def __init__(self, db: sqlite3.Connection, generation: int, agent: str) -> None:
+        self.tombstones_changed = False
         self._db = db
+        self._agent = agent
         self._generation = generation
         self._terms_table = terms_table(generation)
         self._chunks = 0
@@ -82,7 +90,7 @@ class SqliteWriter:
             (size, mtime_ns, document_id, self._generation),
         )
 
-    def put_vectors(self, vectors: Mapping[int, NDArray[Any]], *, space: Mapping[str, Any]) -> None:
+    def put_vectors(self, vectors: Mapping[int, NDArray[Any] | bytes], *, space: Mapping[str, Any]) -> None:
         """See ``core.ports.Writer``."""
         self._flush()
         self._changed = True
@@ -92,7 +100,7 @@ class SqliteWriter:
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors (chunk, vector) SELECT c.id, ? "
             "FROM chunks c JOIN documents d ON d.id = c.document WHERE c.id = ? AND d.generation = ?",
-            [(pack_vector(vector), chunk, self._generation) for chunk, vector in vectors.items()],
+            [(_packed(vector), chunk, self._generation) for chunk, vector in vectors.items()],
         )
 
     def put_facts(self, facts: Mapping[str, Any]) -> None:
@@ -103,11 +111,24 @@ class SqliteWriter:
             (json.dumps(merged, sort_keys=True), self._generation),
         )
 
+    def tombstones(self) -> frozenset[Tombstone]:
+        """See ``core.ports.Writer``."""
+        return tombstones_of(self._db, self._agent)
+
+    def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """See ``core.ports.Writer``."""
+        self.tombstones_changed = True
+        put_tombstones(self._db, self._agent, tombstones)
+
+    def remove_tombstones(self, tombstones: Collection[Tombstone]) -> None:
+        """See ``core.ports.Writer``."""
+        self.tombstones_changed = True
+        remove_tombstones(self._db, self._agent, tombstones)
+
     def complete(self) -> None:
         """See ``core.ports.Writer``."""
-        agent = self._db.execute("SELECT agent FROM generations WHERE id = ?", (self._generation,)).fetchone()[0]
         others = self._db.execute(
-            "SELECT id FROM generations WHERE agent = ? AND id != ?", (agent, self._generation)
+            "SELECT id FROM generations WHERE agent = ? AND id != ?", (self._agent, self._generation)
         ).fetchall()
         for (generation,) in others:
             remove_generation(self._db, generation)
@@ -180,6 +201,10 @@ class SqliteWriter:
             self._next_chunk += 1
             self._chunks += 1
             self._length += length
+
+
+def _packed(vector: NDArray[Any] | bytes) -> bytes:
+    return vector if isinstance(vector, bytes) else pack_vector(vector)
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
 from clawmark.core.digest import content_hash, content_key
+from clawmark.core.forgetting import FORGOTTEN, HIDDEN_LINES, NOTHING_FORGOTTEN, Forgotten
 from clawmark.core.ports import ChunkRow, Document
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_bytes, read_note
@@ -31,12 +32,14 @@ class Recipe:
         overlap: Tokens that neighbours may share.
         redact: Whether secrets are masked.
         follow_links: Whether links are followed when reading.
+        forgotten: What may not be indexed; no part of the identity.
     """
 
     tokens: int = 400
     overlap: int = 80
     redact: bool = True
     follow_links: bool = False
+    forgotten: Forgotten = NOTHING_FORGOTTEN
 
     def identity(self) -> dict[str, object]:
         """Give what makes two indexes of the same files differ, whatever embeds them."""
@@ -59,11 +62,23 @@ class Built:
 
 
 def build(found: FoundFile, recipe: Recipe) -> Built:
-    """Read a file and make its document.
+    """Read a file and make its document, without what is forgotten.
 
     Raises:
         UnreadableNoteError: The file cannot be read, or is no text.
     """
+    if recipe.forgotten.hides_path(found.path):
+        return forgotten_file(Document(found.source, found.path, "", found.size, found.mtime_ns))
+    built = _build(found, recipe)
+    return forgotten_file(built.document) if recipe.forgotten.hides(built.document) else built
+
+
+def forgotten_file(document: Document) -> Built:
+    """Note a file that is forgotten as a whole: nothing of it is kept but its path and state."""
+    return Built(replace(document, hash="", text="", meta={}, time_ms=None, rejected=FORGOTTEN), (), 0)
+
+
+def _build(found: FoundFile, recipe: Recipe) -> Built:
     if found.source == "sessions":
         return _build_session(found, recipe)
     note = read_note(found, follow_links=recipe.follow_links)
@@ -73,6 +88,10 @@ def build(found: FoundFile, recipe: Recipe) -> Built:
         return Built(replace(document, rejected="nothing but blank lines", text=""), (), 0)
     if redactions:
         document = replace(document, meta={"redactions": redactions})
+    document = _without_forgotten_lines(document, recipe)
+    text = document.text
+    if document.rejected:
+        return Built(document, (), 0)
     spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
     return Built(document, _rows(text, spans), redactions)
 
@@ -96,9 +115,22 @@ def _build_session(found: FoundFile, recipe: Recipe) -> Built:
     )
     if not text.strip():
         return Built(replace(document, rejected="no conversation in it", text=""), (), 0)
+    document = _without_forgotten_lines(document, recipe)
+    text = document.text
+    if document.rejected:
+        return Built(document, (), 0)
     spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
     rows = tuple(_at_source_lines(row, rendered.line_map) for row in _rows(text, spans))
     return Built(document, rows, redactions)
+
+
+def _without_forgotten_lines(document: Document, recipe: Recipe) -> Document:
+    text = recipe.forgotten.masked(document.text)
+    if text == document.text:
+        return document
+    if not text.strip():
+        return forgotten_file(document).document
+    return replace(document, text=text, meta={**document.meta, HIDDEN_LINES: True})
 
 
 def _masked(text: str, recipe: Recipe) -> tuple[str, int]:

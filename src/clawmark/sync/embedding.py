@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import WEIGHT_PER_TOKEN, weigh
+from clawmark.core.codes import encode, is_record
 from clawmark.core.errors import (
     ClawmarkError,
     EmbeddingError,
@@ -21,11 +23,15 @@ from clawmark.core.errors import (
 from clawmark.core.graphemes import safe_cut
 from clawmark.core.log import logger
 from clawmark.core.model import PathReason
-from clawmark.core.ports import Embedder, PendingChunk, Store
+from clawmark.core.ports import Embedder, PendingChunk, Store, embeds_sentences
+from clawmark.core.sentences import SENTENCES_VERSION, sentence_spans
 from clawmark.embedders.cache import EmbeddingCache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    # A vector for the whole chunk, or the record of its sentences.
+    Vectors = NDArray[Any] | bytes
 
 
 # Pending chunks read at a time: bounds memory, and fills several batches.
@@ -40,11 +46,15 @@ class EmbeddingOutcome:
         texts_embedded: Texts that the provider was paid for.
         failed: Paths with a chunk that could not be embedded, and why.
         stopped: Why embedding ended early; None when all was tried.
+        tried: Whether there was an embedder at all.
+        refused: Chunks that could not be embedded.
     """
 
     texts_embedded: int = 0
     failed: list[PathReason] = field(default_factory=list[PathReason])
     stopped: ClawmarkError | None = None
+    tried: bool = False
+    refused: int = 0
 
 
 def embed_pending(
@@ -70,15 +80,20 @@ def embed_pending(
             batch that succeeds replaces all: an index keeps its vectors while the
             new provider is down.
     """
-    outcome = EmbeddingOutcome()
+    outcome = EmbeddingOutcome(tried=True)
     spender = _Spender(embedder, outcome)
     while True:
         before = spender.dimensions
-        outcome.failed.clear()  # a second round tries again what failed in the first
+        # A second round tries again what failed in the first.
+        outcome.failed.clear()
+        outcome.refused = 0
         try:
             for page in _pages(store, agent, identity, again=again):
                 for batch in _batches(page, embedder, spender.dimensions, cache):
-                    _keep(store, agent, identity, embedder, batch, spender.embed(batch.missing), cache)
+                    vectors = spender.embed(batch.missing)
+                    outcome.refused += batch.without(vectors)
+                    space = space_of(embedder, spender.dimensions or 0)
+                    _keep(store, agent, identity, space, batch, vectors, cache)
                     progress(len(batch.known) + len(batch.missing))
         except ClawmarkError as error:
             outcome.stopped = error
@@ -90,9 +105,13 @@ def embed_pending(
 
 @dataclass
 class _Batch:
-    known: dict[int, NDArray[Any]]
+    known: dict[int, Vectors]
     missing: list[PendingChunk]
     twins: dict[bytes, list[int]]
+
+    def without(self, vectors: dict[int, Vectors]) -> int:
+        """Count the chunks, equal ones included, that an answer leaves without a vector."""
+        return sum(len(self.twins[chunk.embedding_key]) for chunk in self.missing if chunk.id not in vectors)
 
 
 def _pages(store: Store, agent: str, identity: dict[str, Any], *, again: bool) -> Iterator[list[PendingChunk]]:
@@ -120,8 +139,7 @@ def _batches(
     twins: dict[bytes, list[int]] = {}
     for chunk in page:
         twins.setdefault(chunk.embedding_key, []).append(chunk.id)
-    found = cache.get(embedder.provider, embedder.model, list(twins)) if cache and dimensions else {}
-    found = {key: vector for key, vector in found.items() if len(vector) == dimensions}
+    found = _cached(cache, list(twins), space_of(embedder, dimensions)) if cache and dimensions else {}
     known = {number: vector for key, vector in found.items() for number in twins[key]}
     first = {chunk.embedding_key: chunk for chunk in reversed(page) if chunk.embedding_key not in found}
     missing = sorted(first.values(), key=lambda chunk: chunk.id)
@@ -131,13 +149,37 @@ def _batches(
         yield _Batch({}, missing[start : start + size], twins)
 
 
+def space_of(embedder: Embedder, dimensions: int) -> dict[str, Any]:
+    """Give what vectors must have in common to lie in one index."""
+    return {
+        "provider": embedder.provider,
+        "model": embedder.model,
+        "dimensions": dimensions,
+        "sentences": SENTENCES_VERSION if embeds_sentences(embedder) else 0,
+    }
+
+
+def _cached(cache: EmbeddingCache, keys: list[bytes], space: dict[str, Any]) -> dict[bytes, Vectors]:
+    provider, dimensions = space["provider"], space["dimensions"]
+    if not space["sentences"]:
+        vectors = cache.get(provider, space["model"], keys)
+        return {key: vector for key, vector in vectors.items() if len(vector) == dimensions}
+    records = cache.get_records(provider, kind_of(space), keys)
+    return {key: record for key, record in records.items() if is_record(record, dimensions)}
+
+
+def kind_of(space: dict[str, Any]) -> str:
+    """Name a model together with the rules that find the sentences."""
+    return f"{space['model']}\0sentences {space['sentences']}" if space["sentences"] else space["model"]
+
+
 def _keep(
     store: Store,
     agent: str,
     identity: dict[str, Any],
-    embedder: Embedder,
+    space: dict[str, Any],
     batch: _Batch,
-    vectors: dict[int, NDArray[Any]],
+    vectors: dict[int, Vectors],
     cache: EmbeddingCache | None,
 ) -> None:
     by_key = {chunk.embedding_key: vectors[chunk.id] for chunk in batch.missing if chunk.id in vectors}
@@ -147,12 +189,9 @@ def _keep(
     if not everything:
         return
     if cache and by_key:
-        cache.put(embedder.provider, embedder.model, by_key)
-    dimensions = len(next(iter(everything.values())))
+        cache.put(space["provider"], kind_of(space), by_key)
     with store.writing(agent, identity) as writer:
-        writer.put_vectors(
-            everything, space={"provider": embedder.provider, "model": embedder.model, "dimensions": dimensions}
-        )
+        writer.put_vectors(everything, space=space)
 
 
 class _Spender:
@@ -163,20 +202,36 @@ class _Spender:
         self._outcome = outcome
         self.dimensions = embedder.dimensions
 
-    def embed(self, chunks: Sequence[PendingChunk]) -> dict[int, NDArray[Any]]:
-        """Give a unit vector per chunk; chunks that cannot be embedded are listed and left out."""
+    def embed(self, chunks: Sequence[PendingChunk]) -> dict[int, Vectors]:
+        """Give the vectors of each chunk; chunks that cannot be embedded are listed and left out."""
         if not chunks:
             return {}
-        texts = [fitting(chunk.text, self._embedder.max_input_tokens) for chunk in chunks]
+        texts = [chunk.text for chunk in chunks]
         try:
-            vectors = checked(self._embedder.embed_documents(texts), len(texts))
-            self._agree(vectors.shape[1])
+            vectors = self._by_sentence(texts) if embeds_sentences(self._embedder) else self._whole(texts)
         except (RateLimitedError, QuotaError, ProviderError):
             raise
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; one bad text must not sink the rest
             return self._halved(chunks, error)
-        self._outcome.texts_embedded += len(texts)
+        self._outcome.texts_embedded += len(chunks)
         return {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
+
+    def _whole(self, texts: Sequence[str]) -> Sequence[Vectors]:
+        most = self._embedder.max_input_tokens
+        vectors = checked(self._embedder.embed_documents([fitting(text, most) for text in texts]), len(texts))
+        self._agree(vectors.shape[1])
+        return list(vectors)
+
+    def _by_sentence(self, texts: Sequence[str]) -> Sequence[Vectors]:
+        """Embed every distinct sentence of some chunks once: neighbours share some."""
+        import numpy as np
+
+        sentences = [[text[start:end] for start, end in sentence_spans(text)] or [text] for text in texts]
+        rows = {sentence: row for row, sentence in enumerate(dict.fromkeys(chain.from_iterable(sentences)))}
+        distinct, size = list(rows), max(1, self._embedder.max_batch_items)
+        parts = [self._whole(distinct[start : start + size]) for start in range(0, len(distinct), size)]
+        vectors = np.array(list(chain.from_iterable(parts)))
+        return [encode(vectors[[rows[sentence] for sentence in own]]) for own in sentences]
 
     def _agree(self, dimensions: int) -> None:
         """Refuse vectors of another length than the first: they could not be compared."""
@@ -186,7 +241,7 @@ class _Spender:
             message = f"The answer holds vectors of {dimensions} numbers, where others have {self.dimensions}."
             raise EmbeddingError(message, code="BAD_EMBEDDING")
 
-    def _halved(self, chunks: Sequence[PendingChunk], error: Exception) -> dict[int, NDArray[Any]]:
+    def _halved(self, chunks: Sequence[PendingChunk], error: Exception) -> dict[int, Vectors]:
         if len(chunks) > 1:
             middle = len(chunks) // 2
             return self.embed(chunks[:middle]) | self.embed(chunks[middle:])

@@ -16,13 +16,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
+from clawmark.core.errors import ClawmarkError
+from clawmark.core.forgetting import Forgotten
 from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
 from clawmark.sync.building import Built, Recipe, build
-from clawmark.sync.embedding import EmbeddingOutcome, embed_pending
+from clawmark.sync.checking import check
+from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
+from clawmark.sync.locking import one_at_a_time
+from clawmark.sync.purging import purge
 
 Progress = Callable[[str, int, int], None]
 
@@ -148,7 +152,7 @@ def synchronise(
     try:
         # Refuses a workspace that is gone: the lock would make its folder anew, without notes.
         scan_files(place.rules, ())
-        with _one_at_a_time(place.lock_path, wait_seconds):
+        with one_at_a_time(place.lock_path, wait_seconds):
             report = _Pass(place, embedder, force, progress or _silent, explicit).run()
     except ClawmarkError as error:
         report = SyncReport(partial=True, error=ErrorInfo(error.code, error.message, error.action))
@@ -167,20 +171,29 @@ class _Pass:
         self._progress = progress
         self._explicit = explicit
         self._identity = place.recipe.identity()
+        self._recipe = place.recipe
         self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
         self._skipped: list[PathReason] = []
         self._failed: list[PathReason] = []
 
     def run(self) -> SyncReport:
         """List, read, write, remove, embed, and note how it went."""
+        self._obey_tombstones()
         changes = self._changes()
         self._counts["unchanged"] = changes.unchanged
-        self._skipped += [*changes.scan.skipped, *changes.rejected]
+        self._skipped += [*changes.scan.missing, *changes.scan.skipped, *changes.rejected]
         self._failed += changes.scan.unreadable
         self._read_and_write(changes)
         outcome = self._embed()
         self._failed += outcome.failed
         return self._report(changes, outcome)
+
+    def _obey_tombstones(self) -> None:
+        place = self._place
+        with place.store.reading(place.agent, self._identity) as reader:
+            forgotten = Forgotten(reader.tombstones())
+        self._recipe = replace(place.recipe, forgotten=forgotten)
+        purge(place.store, place.agent, self._identity, forgotten)
 
     def _changes(self) -> Changes:
         scan = scan_files(self._place.rules, self._place.sources)
@@ -200,8 +213,12 @@ class _Pass:
         if work:
             self._progress("reading", 0, len(work))
         for batch in _cut(work):
+            before = len(self._failed)
             built = [(row, self._read(found)) for found, row in batch]
             with self._writing() as writer:
+                if self._has_forgotten_more(writer):
+                    del self._failed[before:]
+                    built = [(row, self._read(found)) for found, row in batch]
                 for row, result in built:
                     if result is not None:
                         self._write(writer, row, result, leaving)
@@ -213,9 +230,17 @@ class _Pass:
                     writer.remove(number)
             self._counts["removed"] += len(leaving)
 
+    def _has_forgotten_more(self, writer: Writer) -> bool:
+        """Tell whether something was forgotten since the batch was read; nobody can forget before it is written."""
+        forgotten = Forgotten(writer.tombstones())
+        if forgotten == self._recipe.forgotten:
+            return False
+        self._recipe = replace(self._recipe, forgotten=forgotten)
+        return True
+
     def _read(self, found: FoundFile) -> Built | None:
         try:
-            return build(found, self._place.recipe)
+            return build(found, self._recipe)
         except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
@@ -274,7 +299,9 @@ class _Pass:
     @staticmethod
     def _foreign(space: Any, embedder: Embedder) -> bool:
         """Tell whether the vectors of the index come from another model than the embedder's."""
-        return bool(space) and not same_space(space, embedder)
+        if not space:
+            return False
+        return not same_space(space, embedder) or space != space_of(embedder, space["dimensions"])
 
     @contextmanager
     def _writing(self) -> Generator[Writer]:
@@ -282,31 +309,35 @@ class _Pass:
             yield writer
 
     def _report(self, changes: Changes, outcome: EmbeddingOutcome) -> SyncReport:
+        place = self._place
+        with place.store.reading(place.agent, self._identity) as reader:
+            state, counts = reader.state(), reader.counts()
         stopped = outcome.stopped
         error = ErrorInfo(stopped.code, stopped.message, stopped.action) if stopped else None
+        missing = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        if error is None and (self._explicit or changes):
+            error = check(place.store, place.agent, missing, outcome)
         facts = {
             "last_sync": self._place.clock().isoformat(),
             "error": error.to_dict() if error else None,
             "failed": [item.to_dict() for item in self._failed],
         }
-        place = self._place
-        with place.store.reading(place.agent, self._identity) as reader:
-            state, counts = reader.state(), reader.counts()
-        if self._worth_noting(state, facts, changes):
+        # The lock is ours and this generation is the wanted one: others are what killed rebuilds left.
+        alone = state is not None and state.complete and len(place.store.identities(place.agent)) == 1
+        if not alone or self._worth_noting(state, facts, changes):
             with self._writing() as writer:
                 writer.put_facts(facts)
-                if state is None or not state.complete:
+                if not alone:
                     writer.complete()
         space = bool(state and state.facts.get("space")) or bool(outcome.failed or stopped)
-        pending = sum(count["chunks"] - count["vectors"] for count in counts.values()) if space else 0
         return SyncReport(
             **self._counts,
             skipped=tuple(self._skipped),
             failed=tuple(self._failed),
-            pending=pending,
+            pending=missing if space else 0,
             chunks=sum(count["chunks"] for count in counts.values()),
             texts_embedded=outcome.texts_embedded,
-            partial=bool(self._failed or stopped),
+            partial=bool(self._failed or error),
             error=error,
         )
 
@@ -340,30 +371,6 @@ def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tupl
             batch, size = [], 0
     if batch:
         yield batch
-
-
-@contextmanager
-def _one_at_a_time(lock_path: Path | None, seconds: float) -> Generator[None]:
-    if lock_path is None:
-        yield
-        return
-    from filelock import FileLock, Timeout  # only who writes pays for it
-
-    lock = FileLock(lock_path, timeout=seconds)
-    try:
-        lock_path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        raise StoreBusyError(
-            f"Another process is indexing (lock {lock_path}).", action="Try again when it has finished."
-        ) from error
-    except OSError as error:
-        message = f"The index folder {lock_path.parent} cannot be used: {error.strerror or error}."
-        raise StoreError(message, code="INDEX_PERMISSION", action="Check the path and its permissions.") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _silent(stage: str, done: int, total: int) -> None:

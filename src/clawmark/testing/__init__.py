@@ -22,6 +22,7 @@ pytest.register_assert_rewrite(
     "clawmark.testing.store_documents",
     "clawmark.testing.store_search",
     "clawmark.testing.store_statistics",
+    "clawmark.testing.store_upkeep",
 )
 
 from clawmark.testing.embedder_contract import EmbedderContract  # noqa: E402 - see above

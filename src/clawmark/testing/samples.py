@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmark.core.chunking import embedding_text
@@ -103,6 +103,11 @@ def ids_in(reader: Reader, path: str | None = None) -> list[int]:
     """Give the ids of the chunks in a view, of one path or of all."""
     found = reader.pending(limit=100_000, all_chunks=True)
     return [chunk.id for chunk in found if path in (None, chunk.path)]
+
+
+def best_of(reader: Reader, chunks: Collection[int]) -> dict[int, float]:
+    """Give the cosine of each chunk that has a vector to ``unit()``."""
+    return {number: near.best for number, near in reader.cosines(unit(), chunks).items()}
 
 
 def paths_in(reader: Reader) -> list[str]:

@@ -8,10 +8,12 @@ from clawmark.core.ports import Store
 from clawmark.testing.store_agents import StoreAgents
 from clawmark.testing.store_documents import StoreDocuments
 from clawmark.testing.store_search import StoreSearch
+from clawmark.testing.store_sentences import StoreSentences
 from clawmark.testing.store_statistics import StoreStatistics
+from clawmark.testing.store_upkeep import StoreUpkeep
 
 
-class StoreContract(StoreDocuments, StoreSearch, StoreStatistics, StoreAgents):
+class StoreContract(StoreDocuments, StoreSearch, StoreSentences, StoreStatistics, StoreAgents, StoreUpkeep):
     """Subclass it, and override the fixture ``store`` to give an empty store."""
 
     @pytest.fixture
@@ -21,7 +23,7 @@ class StoreContract(StoreDocuments, StoreSearch, StoreStatistics, StoreAgents):
 
     def test_it_is_a_store(self, store: Store) -> None:
         """Every method and property of the Protocol is there."""
-        for name in ("location", "reading", "writing", "agents", "close"):
+        for name in ("location", "reading", "writing", "agents", "identities", "faults", "repair", "close"):
             assert hasattr(store, name), name
         assert isinstance(store.location, str)
         assert store.location

@@ -64,6 +64,6 @@ def test_equally_near_signs_are_kept_from_the_first_row_on() -> None:
 def test_a_record_of_another_size_is_refused(cut: int) -> None:
     record = encode(_units(6, 3, 64))[:cut]
 
-    assert not is_record(record, 64)
+    assert not is_record(len(record), 64)
     with pytest.raises(ValueError, match="64 dimensions"):
         decode([record], 64)

@@ -58,9 +58,9 @@ def encode(vectors: NDArray[Any]) -> bytes:
     return b"".join((np.float32(length).tobytes(), factors.astype("<f2").tobytes(), signs.tobytes()))
 
 
-def is_record(record: bytes, dimensions: int) -> bool:
-    """Tell whether a record has the size of vectors of these dimensions."""
-    whole, rest = divmod(len(record) - 4, 2 + _bytes(dimensions))
+def is_record(size: int, dimensions: int) -> bool:
+    """Tell whether a record can have so many bytes, with vectors of these dimensions."""
+    whole, rest = divmod(size - 4, 2 + _bytes(dimensions))
     return whole > 0 and rest == 0
 
 
@@ -73,7 +73,7 @@ def decode(records: Sequence[bytes], dimensions: int) -> SentenceCodes:
     import numpy as np
 
     width = _bytes(dimensions)
-    if not all(is_record(record, dimensions) for record in records):
+    if not all(is_record(len(record), dimensions) for record in records):
         raise ValueError(f"A record of sentences is not of {dimensions} dimensions.")
     counts = [(len(record) - 4) // (width + 2) for record in records]
     middles = [4 + 2 * count for count in counts]

@@ -182,14 +182,13 @@ class SqliteStore:
 
     def is_damaged(self) -> bool:
         """Tell whether a part of the file is broken, also one that no question has met yet."""
-        # An open connection still sees pages that it has read, whatever became of them since.
-        kept: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if kept is not None:
-            self._drop(kept)
         try:
             with self._translated():
-                db = self._connect(create=False)
-                return db is not None and db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok"
+                if self._connect(create=False) is None:
+                    return False
+                # An open connection still sees pages that it has read, whatever became of them since.
+                with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_SECONDS)) as fresh:
+                    return fresh.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok"
         except StoreError as error:
             return isinstance(error, StoreCorruptError)
 

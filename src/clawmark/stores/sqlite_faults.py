@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from clawmark.core.codes import is_record
 from clawmark.core.rows import Fault
 from clawmark.stores.codec import BYTES_PER_NUMBER, spelled, unpack
 from clawmark.stores.sqlite_schema import create_terms_table, terms_table
@@ -91,11 +92,13 @@ def _words_differ(db: sqlite3.Connection, generation: int) -> bool:
 def _wrong_vectors(db: sqlite3.Connection, generation: int) -> list[int]:
     facts = db.execute("SELECT facts FROM generations WHERE id = ?", (generation,)).fetchone()[0]
     space: dict[str, Any] = json.loads(facts).get("space") or {}
+    dimensions = int(space.get("dimensions") or 0)
     rows = db.execute(
-        f"SELECT chunk FROM vectors WHERE length(vector) != ? AND chunk IN ({_OWN_CHUNKS})",
-        (int(space.get("dimensions") or 0) * BYTES_PER_NUMBER, generation),
+        f"SELECT length(vector), chunk FROM vectors WHERE chunk IN ({_OWN_CHUNKS}) ORDER BY chunk", (generation,)
     )
-    return [row[0] for row in rows]
+    if space.get("sentences"):
+        return [chunk for size, chunk in rows if not is_record(size, dimensions)]
+    return [chunk for size, chunk in rows if size != dimensions * BYTES_PER_NUMBER]
 
 
 def repair(db: sqlite3.Connection, agent: str) -> None:

@@ -165,7 +165,7 @@ def _cached(cache: EmbeddingCache, keys: list[bytes], space: dict[str, Any]) -> 
         vectors = cache.get(provider, space["model"], keys)
         return {key: vector for key, vector in vectors.items() if len(vector) == dimensions}
     records = cache.get_records(provider, kind_of(space), keys)
-    return {key: record for key, record in records.items() if is_record(record, dimensions)}
+    return {key: record for key, record in records.items() if is_record(len(record), dimensions)}
 
 
 def kind_of(space: dict[str, Any]) -> str:

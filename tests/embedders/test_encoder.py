@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,8 @@ def test_damaged_weights_cost_time_and_nothing_else(
     # The next process maps again.
     mapped = LocalEmbedder(folder)
     _alike(mapped.embed_documents(TEXTS), expected)
-    assert isinstance(mapped._encoder._backend.table, np.memmap)
+    table = mapped._encoder._backend.table
+    assert isinstance(table.base, np.memmap | mmap.mmap)
 
 
 def test_a_folder_that_cannot_be_made_is_no_hindrance(tmp_path: Path, expected: Any) -> None:
@@ -85,3 +87,9 @@ def test_two_processes_that_start_at_once_leave_one_copy(tmp_path: Path) -> None
 
     assert [process.wait() for process in running] == [0, 0]
     assert len(list((tmp_path / "models").iterdir())) == 1
+
+
+def test_many_texts_are_divided_among_the_cores_in_their_order(filled: Path, expected: Any) -> None:
+    vectors = LocalEmbedder(filled).embed_documents(TEXTS * 9)
+
+    _alike(vectors, np.concatenate([expected] * 9))

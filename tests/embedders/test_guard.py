@@ -177,7 +177,7 @@ def test_pauses_grow_while_a_provider_is_down() -> None:
         pauses.append(pause.until - clock().timestamp())
         clock.advance(pauses[-1])
 
-    assert pauses == [60.0, 120.0, 240.0, 480.0]
+    assert pauses == [5.0, 30.0, 180.0, 600.0]
 
 
 def test_a_text_that_fails_does_not_stop_the_provider() -> None:
@@ -218,6 +218,18 @@ def test_a_connection_that_broke_is_tried_again_at_once(error: Exception) -> Non
     assert guarded(script.stub, MovingClock()).embed_documents(["a"]).shape[0] == 1
     script.errors.append(error)
     assert guarded(script.stub, MovingClock()).embed_query("a").shape == (256,)
+
+
+def test_a_provider_that_cannot_be_reached_is_called_twice_and_no_text_is_blamed() -> None:
+    """P12: a second broken connection is the provider's fault; nothing is halved."""
+    script = Scripted(*[ConnectionRefusedError("refused") for _ in range(9)])
+    embedder = guarded(script.stub, MovingClock())
+    for _ in range(3):
+        with pytest.raises(ProviderError) as caught:
+            embedder.embed_documents(["a", "b"])
+
+    assert caught.value.code == "PROVIDER_DOWN"
+    assert script.stub.calls == 2
 
 
 def test_two_questions_in_a_row_that_fail_pause_the_provider() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,7 @@ def test_one_score_travels_unchanged_through_every_door(note: Note, workspace: P
     for name, text in (("one", "alpha"), ("two", "beta"), ("three", "gamma")):
         note(f"memory/{name}.md", f"{text} stands here.\n")
     plugin = install_table_provider(tmp_path / "plugin")
-    here = os.pathsep.join([str(plugin), os.environ.get("PYTHONPATH", "")])
+    here = os.pathsep.join([str(plugin), *sys.path])
     env = {**table_provider({"alpha": 0.9, "beta": 0.5, "gamma": 0.1}), "PYTHONPATH": here}
     moment = "2026-06-30T12:00:00+00:00"
     cli = clawmark_process(

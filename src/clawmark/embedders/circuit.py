@@ -19,7 +19,9 @@ QUOTA_SECONDS = 3_600.0
 REFUSED_SECONDS = 900.0
 # The window of most rate limits, for providers that do not say.
 RATE_SECONDS = 60.0
-DOWN_SECONDS = 60.0
+# What is down for a moment is soon back; what is down for long is asked four times in five minutes.
+DOWN_SECONDS = 5.0
+DOWN_GROWTH = 6.0
 LONGEST_DOWN_SECONDS = 600.0
 # Who tries after a pause has this long before others try too: it may have been killed.
 _TURN_SECONDS = 60.0
@@ -92,7 +94,7 @@ def _seconds_of(error: EmbeddingError, failures: int) -> float:
         return RATE_SECONDS if error.retry_after is None else error.retry_after
     if error.code in LASTING:
         return REFUSED_SECONDS
-    growing = min(LONGEST_DOWN_SECONDS, DOWN_SECONDS * 2.0 ** min(failures - 1, 10))
+    growing = min(LONGEST_DOWN_SECONDS, DOWN_SECONDS * DOWN_GROWTH ** min(failures - 1, 10))
     asked = error.retry_after if isinstance(error, PassingError) else None
     return max(growing, asked or 0.0)
 

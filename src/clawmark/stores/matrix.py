@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clawmark.core.codes import SentenceCodes, decode, estimate, nearest_by_signs
+from clawmark.core.ports import DocumentRow
 from clawmark.core.rows import Nearness
 from clawmark.stores.codec import unpack_vectors
 
@@ -161,11 +162,20 @@ def _rows_of(chunk_ids: NDArray[Any], wanted: Collection[int]) -> NDArray[Any]:
 
 
 class MatrixCache:
-    """Keeps the matrix of the generation that was read last, per generation and revision."""
+    """Keeps the matrix, and the list of documents, of the generation that was read last, per revision."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[int, tuple[int, Matrix]] = {}
+        self._documents: tuple[tuple[int, int], tuple[DocumentRow, ...]] | None = None
+
+    def documents(self, generation: int, revision: int, load: Callable[[], list[DocumentRow]]) -> list[DocumentRow]:
+        """Give the documents as of a revision: a sync that finds nothing to do asks for all of them each time."""
+        key = (generation, revision)
+        kept = self._documents
+        if kept is None or kept[0] != key:
+            kept = self._documents = key, tuple(load())
+        return list(kept[1])
 
     def get(self, db: sqlite3.Connection, generation: int | None) -> Matrix:
         """Give the matrix as of the connection's snapshot."""

@@ -106,7 +106,14 @@ class SqliteStore:
     def faults(self, agent: str) -> list[Fault]:
         """See ``core.ports.Store``."""
         with self._snapshot() as db:
-            return [] if db is None else find_faults(db, agent)
+            if db is None:
+                return []
+            version = _version(db)
+            if getattr(self._local, "sound", None) == (agent, version):
+                return []
+            found = find_faults(db, agent)
+            self._local.sound = None if found else (agent, version)
+            return found
 
     def repair(self, agent: str) -> None:
         """See ``core.ports.Store``."""
@@ -223,7 +230,7 @@ class SqliteStore:
         return db
 
     def _drop(self, db: sqlite3.Connection) -> None:
-        self._local.db = None
+        self._local.db = self._local.sound = None
         with self._lock, suppress(ValueError):
             self._connections.remove(db)
         db.close()
@@ -295,6 +302,12 @@ class SqliteStore:
             if not self.is_damaged():
                 raise
             raise translate(sqlite3.DatabaseError("malformed row"), self.location) from error
+
+
+def _version(db: sqlite3.Connection) -> tuple[Any, ...]:
+    """Give what changes with every change of an index by this connection, and of the file by another."""
+    other = db.execute("PRAGMA data_version").fetchone()[0]
+    return other, *db.execute("SELECT id, revision, answering FROM generations ORDER BY id").fetchall()
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

@@ -53,6 +53,10 @@ class SqliteReader:
         """See ``core.ports.Reader``."""
         if self._generation is None:
             return []
+        row = self._db.execute("SELECT revision FROM generations WHERE id = ?", (self._generation,)).fetchone()
+        return self._matrices.documents(self._generation, row[0] if row else -1, self._read_documents)
+
+    def _read_documents(self) -> list[DocumentRow]:
         rows = self._db.execute(
             f"SELECT {_DOCUMENT_COLUMNS} FROM documents WHERE generation = ? ORDER BY source, path",
             (self._generation,),

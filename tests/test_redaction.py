@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clawmark.redaction import may_hold_secret, redact
+from clawmark.redaction import may_hold_secret, redact, redact_part
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzabcdefghijklmn"
 
@@ -219,3 +219,43 @@ def test_the_quick_check_never_hides_a_secret(text: str) -> None:
 def test_text_without_any_pattern_is_unchanged(text: str) -> None:
     assert redact(text).text == text
     assert redact(text).count == 0
+
+
+# --- a text that came in several parts ------------------------------------------------------------
+
+
+def in_parts(*parts: str) -> list[str]:
+    masked: list[str] = []
+    inside = False
+    for part in parts:
+        redacted, inside = redact_part(part, inside_key=inside)
+        masked.append(redacted.text)
+    return masked
+
+
+def test_a_private_key_that_was_sent_as_several_messages_is_masked_in_each() -> None:
+    """Chat programs cut what is longer than a message, also in the middle of a line."""
+    parts = in_parts(
+        "The key:\n-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83vEjRW",
+        "eJCrze8S\nAAECAwQFBgcICQoL\nDA0ODxAR",
+        "EhMUFRYX\n-----END PRIVATE KEY-----\nGot it?",
+    )
+
+    assert parts == [
+        "The key:\n-----BEGIN PRIVATE KEY-----\n***\n***",
+        "***\n***\n***",
+        "***\n-----END PRIVATE KEY-----\nGot it?",
+    ]
+
+
+@pytest.mark.parametrize("text", ["thanks", "Got it?\nMIIEpAIBAAKCAQEA", "", "One two\nthree"])
+def test_what_is_said_after_the_beginning_of_a_key_stays(text: str) -> None:
+    assert in_parts("-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA", text)[1] == text
+
+
+def test_parts_are_masked_like_texts_of_their_own_outside_of_keys() -> None:
+    assert in_parts(KEY, "MIIEpAIBAAKCAQEA", "password: hunter2") == [
+        redact(KEY).text,
+        "MIIEpAIBAAKCAQEA",
+        "password: ***",
+    ]

@@ -67,6 +67,56 @@ def redact(text: str) -> Redacted:
     return Redacted(masked, count)
 
 
+def redact_part(text: str, *, inside_key: bool) -> tuple[Redacted, bool]:
+    r"""Mask the secrets of a text that goes on from another, such as the next message of a chat.
+
+    Args:
+        text: The part.
+        inside_key: Whether the part before ended inside a private key: long texts are
+            sent as several messages.
+
+    Returns:
+        The part without its secrets, and whether it ends inside a private key.
+
+    >>> redact_part("MIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----", inside_key=True)
+    (Redacted(text='***\n-----END PRIVATE KEY-----', count=1), False)
+    """
+    opening = f"{_OPENING}{_missing_start(text)}" if inside_key else ""
+    masked = redact(opening + text)
+    shown = masked.text.removeprefix(_OPENING) if inside_key else masked.text
+    # One short word after the beginning of a key is an answer, not a piece of the key.
+    goes_on = _ends_inside_key(opening + text) and not (inside_key and _is_word(text))
+    return Redacted(_without_cut_line(shown) if goes_on else shown, masked.count), goes_on
+
+
+def _is_word(text: str) -> bool:
+    return "\n" not in text.strip() and _KEY_LINE.fullmatch(text.strip()) is None
+
+
+def _without_cut_line(text: str) -> str:
+    """Mask the last line of a key when it was cut so short that it looks like a word."""
+    above, newline, last = text.rpartition("\n")
+    return f"{above}{newline}{_FULL_MASK}" if _KEY_END.fullmatch(last.strip()) and last.strip() else text
+
+
+def _missing_start(text: str) -> str:
+    """Complete a line of a key that was cut where the part begins: alone it may look like a word."""
+    first, _, rest = text.partition("\n")
+    second = rest.partition("\n")[0].strip()
+    is_cut = _KEY_LINE.fullmatch(second) or second.startswith("-----END ")
+    return _KEY_START if is_cut and first.strip() and _KEY_END.fullmatch(first.rstrip()) else ""
+
+
+def _ends_inside_key(text: str) -> bool:
+    begins = text.rfind("-----BEGIN ")
+    key = _PRIVATE_KEY.match(text, begins) if begins >= 0 else None
+    if key is None or key.group(2) is not None or key.end() != len(text):
+        return False
+    *whole, last = key.group(1).strip().split("\n")
+    lines = [line.strip() for line in whole if line.strip()]
+    return all(_KEY_LINE.fullmatch(line) for line in lines) and _KEY_END.fullmatch(last.strip()) is not None
+
+
 # --- the shapes ---------------------------------------------------------------------------
 
 _LINE_ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
@@ -111,6 +161,9 @@ _PRIVATE_KEY = re.compile(
     _FLAGS,
 )
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}", re.ASCII)
+_KEY_END = re.compile(r"[A-Za-z0-9+/=]*", re.ASCII)
+_OPENING = "-----BEGIN PRIVATE KEY-----\n"
+_KEY_START = "A" * 16
 
 # Of each match, the last group that took part is the secret.
 _RULES: tuple[re.Pattern[str], ...] = (

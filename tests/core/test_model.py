@@ -22,6 +22,7 @@ from clawmark.core.model import (
     ReadResult,
     SearchResponse,
     SearchResult,
+    Spoken,
     Status,
     SyncReport,
     Wire,
@@ -30,7 +31,8 @@ from clawmark.core.model import (
     to_wire,
 )
 
-EXPLANATION = Explanation(cosine=0.5, decay_rule="dated", candidates={"vector": 3, "text": 1})
+EXPLANATION = Explanation(cosine=0.5, decay_rule="dated", candidates={"vector": 3, "text": 1}, importance=0.5)
+SESSION = Spoken("s1", "interactive", "user", datetime(2026, 6, 30, 12, tzinfo=UTC))
 RESULT = SearchResult(
     path="memory/a.md",
     start_line=1,
@@ -44,6 +46,7 @@ RESULT = SearchResult(
     citation="memory/a.md#L1-L2",
     stale=False,
     explanation=EXPLANATION,
+    session=SESSION,
 )
 STATUS = Status(
     state="fresh",
@@ -74,6 +77,7 @@ VALUES: list[Wire] = [
     ErrorInfo("CODE", "message", "action"),
     Fallback("openai", "no key"),
     EXPLANATION,
+    SESSION,
     RESULT,
     SearchResponse(results=(RESULT,), fallback=Fallback("openai", "no key"), warnings=(Notice("CODE", "message"),)),
     ReadResult("ok", "MEMORY.md", "text"),

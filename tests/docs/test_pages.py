@@ -18,6 +18,7 @@ MOST_LINES = {
     "guide.md": 250,
     "providers.md": 150,
     "reference.md": 560,
+    "sessions.md": 130,
     "watching.md": 150,
     "writing.md": 90,
 }

@@ -40,7 +40,14 @@ VALUES = (
     model.ForgetReport,
     model.DoctorReport,
 )
-SMALL_VALUES = (model.Notice, model.ErrorInfo, model.Fallback, model.Finding, model.PathReason)
+SMALL_VALUES = (
+    model.Notice,
+    model.ErrorInfo,
+    model.Fallback,
+    model.Finding,
+    model.PathReason,
+    model.Spoken,
+)
 
 
 def sections() -> dict[str, str]:

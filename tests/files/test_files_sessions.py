@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 from clawmark.core.model import PathReason
-from clawmark.files import MAX_SESSION_BYTES, FileBytes, FileRules, Scan, locate, read_bytes, scan_files
+from clawmark.files import (
+    MAX_SESSION_BYTES,
+    ChangedWhileReadingError,
+    FileBytes,
+    FileRules,
+    FoundFile,
+    Scan,
+    UnreadableNoteError,
+    locate,
+    open_growing,
+    read_bytes,
+    scan_files,
+)
 
 WriteNote = Callable[..., Path]
 
@@ -174,3 +186,40 @@ def test_a_transcript_where_a_folder_is_expected_is_skipped(ws: Path, note: Writ
     note("s.jsonl")
 
     assert reasons(sessions(FileRules(ws, session_paths=("s.jsonl",))).skipped) == {"s.jsonl": "not a folder"}
+
+
+# --- a transcript that is written to while it is read ---------------------------------------------
+
+
+def test_what_is_appended_while_a_transcript_is_read_does_no_harm(ws: Path, note: WriteNote) -> None:
+    place = note("logs/s.jsonl", "{}\n")
+    (file,) = sessions(FileRules(ws, session_paths=("logs",))).files
+    with open_growing(file) as (handle, state):
+        place.write_text("{}\n{}\n", encoding="utf-8")
+        content = handle.read(state.st_size)
+
+    assert (content, state.st_size) == (b"{}\n", 3)
+
+
+@pytest.mark.parametrize("text", ["", "[]\n"])
+def test_what_is_rewritten_while_it_is_read_is_not_taken(ws: Path, note: WriteNote, text: str) -> None:
+    place = note("logs/s.jsonl", "{}\n")
+    (file,) = sessions(FileRules(ws, session_paths=("logs",))).files
+    with pytest.raises(ChangedWhileReadingError):
+        read_while_written(file, place, text)
+
+
+def read_while_written(file: FoundFile, place: Path, text: str) -> None:
+    with open_growing(file):
+        place.write_text(text, encoding="utf-8")
+        os.utime(place, (1, 1))
+
+
+def test_a_transcript_that_is_gone_is_named(ws: Path, note: WriteNote) -> None:
+    place = note("logs/s.jsonl", "{}\n")
+    (file,) = sessions(FileRules(ws, session_paths=("logs",))).files
+    place.unlink()
+    with pytest.raises(UnreadableNoteError, match="ENOENT") as caught, open_growing(file):
+        pass
+
+    assert caught.value.path == "sessions/s.jsonl"

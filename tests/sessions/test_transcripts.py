@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmark.redaction import redact
-from clawmark.sessions import Session, parse_session, session_text, split_jsonl
+from clawmark.sessions import Earlier, Session, SessionReading, parse_session, session_text, split_jsonl
 
 DATA = Path(__file__).parents[1] / "data" / "sessions"
 SAID = tuple[int, str, str]
@@ -24,9 +24,18 @@ def transcript(name: str) -> Session:
     return parse_session(split_jsonl((DATA / name).read_bytes()), name=name)
 
 
-def session(*records: Any, name: str = "s1.jsonl", earlier: Session | None = None) -> Session:
-    lines = [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
-    return parse_session(enumerate(lines, 1), name=name, earlier=earlier)
+def session(*records: Any, name: str = "s1.jsonl", earlier: Earlier | None = None) -> Session:
+    return parse_session(enumerate(encoded(records), 1), name=name, earlier=earlier)
+
+
+def known_after(*records: Any, earlier: Earlier | None = None) -> Earlier:
+    """Give what is known at the end of some records, as it comes back from the index."""
+    reading = SessionReading(enumerate(encoded(records), 1), name="s1.jsonl", earlier=earlier)
+    return Earlier.from_json(json.loads(json.dumps(reading.before(len(records) + 1).to_json())))
+
+
+def encoded(records: Iterable[Any]) -> list[bytes]:
+    return [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
 
 
 def said(parsed: Session) -> list[SAID]:
@@ -160,11 +169,25 @@ def test_screen_events_count_where_a_rollout_has_nothing_else() -> None:
     assert texts(parsed) == ["Hello", "Hi"]
 
 
-def test_screen_events_of_a_later_part_never_count() -> None:
-    """Their main form may be written a moment later."""
-    earlier = session({"type": "session_meta", "payload": {"id": "c1"}})
+def test_screen_events_of_a_later_part_count_as_in_the_whole() -> None:
+    header = {"type": "session_meta", "payload": {"id": "c1"}}
+    spoken = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [TEXT_BLOCK]}}
 
-    assert texts(session(event("agent_message", "Hi"), earlier=earlier)) == []
+    assert texts(session(event("agent_message", "Hi"), earlier=known_after(header))) == ["Hi"]
+    assert texts(session(event("agent_message", "Hi"), earlier=known_after(header, spoken))) == []
+
+
+def test_a_main_form_that_comes_later_revises_what_was_read() -> None:
+    """The screen events counted as long as there was nothing else."""
+    spoken = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [TEXT_BLOCK]}}
+    earlier = known_after(event("agent_message", "Hi"))
+
+    assert session(spoken, earlier=earlier).revises_earlier
+    assert not session(event("agent_message", "Hi"), earlier=earlier).revises_earlier
+    assert not session(spoken, earlier=known_after(spoken)).revises_earlier
+
+
+TEXT_BLOCK = {"type": "input_text", "text": "Hello"}
 
 
 # --- what is left out everywhere ---------------------------------------------------------------
@@ -182,6 +205,8 @@ MEMORY = "The deploy key lives in vault A."
         f"<active_memory_plugin>{MEMORY}</active_memory_plugin>",
         f'<clawmark-memory query="a > b" note="2">\n{MEMORY}\n</clawmark-memory>',
         f"<CLAWMARK-MEMORY>\n{MEMORY} </clawmark-memory >",
+        f'<recalled-memory-3fa9 note="2">\n{MEMORY} </recalled-memory> \n</recalled-memory-3fa9>',
+        f"<recalled-memory:b71c>\n{MEMORY}\n</recalled-memory:b71c>",
         f"<clawmark-memory>\n{MEMORY} <clawmark-memory> is a fence.\n</clawmark-memory>",
         f"<relevant-memories>\n<relevant-memories>\n{MEMORY}\n</relevant-memories>\n{MEMORY}\n</relevant-memories>",
     ],
@@ -502,13 +527,13 @@ def test_a_number_that_is_not_finite_is_no_time(number: bytes) -> None:
 
 def test_a_later_part_continues_the_session() -> None:
     """User cases T06 and T08."""
-    first = session(
+    earlier = known_after(
         {"type": "session", "id": "abc", "sessionKey": "agent:main:cron:1", "timestamp": "2026-03-04T08:00:00Z"},
         {"type": "message", "timestamp": "2026-03-04T08:01:00Z", "message": {"role": "user", "content": "One"}},
     )
     record = {"type": "message", "timestamp": "2026-03-04T08:09:00Z", "message": {"role": "user", "content": "Two"}}
 
-    later = parse_session([(3, json.dumps(record).encode())], name="other.jsonl", earlier=first)
+    later = parse_session([(3, json.dumps(record).encode())], name="other.jsonl", earlier=earlier)
 
     assert (later.format, later.session_id, later.kind) == ("openclaw", "abc", "scheduled")
     assert later.started == datetime(2026, 3, 4, 8, 0, tzinfo=UTC)
@@ -517,17 +542,63 @@ def test_a_later_part_continues_the_session() -> None:
 
 
 def test_a_part_after_nothing_but_a_header_still_learns_its_kind() -> None:
-    first = session({"type": "session", "id": "abc"})
+    earlier = known_after({"type": "session", "id": "abc"})
 
-    later = session(user("Hi", ts=1_772_611_200), earlier=first)
+    later = session(user("Hi", ts=1_772_611_200), earlier=earlier)
 
     assert (later.kind, later.session_id, texts(later)) == ("interactive", "abc", ["Hi"])
 
 
 def test_a_part_without_messages_keeps_the_end_of_the_session() -> None:
-    first = session(user("Hi", ts=1_772_611_200))
+    earlier = known_after(user("Hi", ts=1_772_611_200))
 
-    assert session({"role": "tool", "text": "x"}, earlier=first).ended == first.ended
+    assert session({"role": "tool", "text": "x"}, earlier=earlier).ended == datetime(2026, 3, 4, 8, 0, tzinfo=UTC)
+
+
+def test_an_answer_of_a_later_part_belongs_to_the_turn_that_began_before() -> None:
+    earlier = known_after(user("Hi"), user("Read HEARTBEAT.md now"))
+
+    later = session(assistant("Beat."), user("Really?"), assistant("Yes."), earlier=earlier)
+
+    assert texts(later) == ["Really?", "Yes."]
+    assert not later.revises_earlier
+
+
+def test_a_person_who_joins_a_scheduled_session_revises_what_was_read() -> None:
+    """Its automated turns count only as long as there is nothing else."""
+    earlier = known_after(user("Read HEARTBEAT.md now"), assistant("All quiet."))
+
+    assert session(user("Hello?"), earlier=earlier).revises_earlier
+    assert not session(user("Read HEARTBEAT.md now"), earlier=earlier).revises_earlier
+
+
+# --- lines that were written twice ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fields", [{"id": "m1"}, {"ts": "2026-03-04T08:00:00Z"}])
+def test_a_message_that_was_written_twice_in_a_row_counts_once(fields: dict[str, Any]) -> None:
+    parsed = session(user("Yes", **fields), {"role": "tool", "text": "x"}, user("Yes", **fields), assistant("Fine."))
+
+    assert said(parsed) == [(1, "user", "Yes"), (4, "assistant", "Fine.")]
+    assert texts(session(user("Yes", **fields), earlier=known_after(user("Yes", **fields)))) == []
+
+
+@pytest.mark.parametrize(
+    "second",
+    [user("Yes"), user("Yes", id="m2"), user("Yes", id="m1", ts=1_772_611_200), assistant("Yes", id="m1")],
+)
+def test_the_same_words_said_again_count_again(second: dict[str, Any]) -> None:
+    first = user("Yes", id="m1") if "id" in second else user("Yes")
+
+    assert texts(session(first, second)) == ["Yes", "Yes"]
+
+
+def test_messages_out_of_order_keep_their_lines_and_the_session_its_latest_time() -> None:
+    parsed = session(user("Second", ts=1_772_611_200), assistant("First", ts=1_772_600_000))
+
+    assert texts(parsed) == ["Second", "First"]
+    assert parsed.started == datetime(2026, 3, 4, 4, 53, 20, tzinfo=UTC)
+    assert parsed.ended == datetime(2026, 3, 4, 8, 0, tzinfo=UTC)
 
 
 FIELDS = ["type", "role", "text", "content", "message", "payload", "ts", "timestamp", "id", "sessionId", "instructions"]

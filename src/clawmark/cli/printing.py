@@ -11,6 +11,7 @@ from clawmark.core.model import (
     ReadResult,
     SearchResponse,
     SearchResult,
+    Spoken,
     Status,
     SyncReport,
     WriteReport,
@@ -34,8 +35,17 @@ def result_lines(place: int, result: SearchResult) -> Iterator[str]:
     stale = "  (changed since it was indexed)" if result.stale else ""
     yield f"{place}. {result.path}:{span}  score {result.score:.3f}{stale}{_caution(result)}"
     yield f"   why: {reason(result.explanation)}"
+    if result.session is not None:
+        yield f"   said: {said(result.session)}"
     for line in result.snippet.splitlines():
         yield f"   | {line}"
+
+
+def said(spoken: Spoken) -> str:
+    """Say in one line who said something, when, and in which conversation."""
+    when = "" if spoken.time is None else f", {spoken.time:%Y-%m-%d %H:%M} UTC"
+    kind = "" if spoken.kind in {"interactive", "unknown"} else f" ({spoken.kind})"
+    return f"by the {spoken.role}{when}, session {spoken.id}{kind}"
 
 
 def _caution(result: SearchResult) -> str:
@@ -53,6 +63,8 @@ def reason(explanation: Explanation) -> str:
         parts.append(f"meaning {explanation.vector_score:.2f}")
     if explanation.text_score is not None:
         parts.append(f"words {explanation.text_score:.2f}")
+    if explanation.importance is not None:
+        parts.append(f"origin x{explanation.importance:g}")
     if explanation.decay_rule not in (None, "off") and explanation.decay_multiplier is not None:
         parts.append(f"age x{explanation.decay_multiplier:.2f} ({explanation.decay_rule})")
     if explanation.relaxed:

@@ -230,10 +230,12 @@ class SessionsSettings:
 
     Attributes:
         paths: Folders of transcripts, relative to the workspace.
-        delta_bytes: Growth after which a transcript is indexed again; 0 for any.
-        delta_messages: New messages after which a transcript is indexed again; 0 for any.
+        delta_bytes: Growth from which on a search waits for a transcript that is being
+            written; 0 for any growth.
+        delta_messages: New lines from which on it does; 0 for any.
         redact: True masks secrets before a text is indexed.
-        include_kinds: Kinds of session to index besides those that are by default.
+        include_kinds: Kinds of session to index besides those with a person ("interactive",
+            "unknown"), which always are; empty for all kinds.
     """
 
     paths: tuple[str, ...] = ()

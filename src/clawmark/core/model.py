@@ -26,7 +26,7 @@ _WIRE_NAMES = {
     ("Fallback", "from_provider"): "from",
 }
 # Values that are left out of the wire shape when they are None.
-_OPTIONAL_ON_WIRE = {("SearchResult", "citation")}
+_OPTIONAL_ON_WIRE = {("SearchResult", "citation"), ("SearchResult", "session"), ("Explanation", "importance")}
 
 
 def camel_case(name: str) -> str:
@@ -109,7 +109,7 @@ class Explanation(Wire):
         text_score: The BM25 as a number in [0, 1].
         vector_weight: Weight of the vector score in the sum.
         text_weight: Weight of the text score in the sum.
-        hybrid_score: The weighted sum, before decay.
+        hybrid_score: The weighted sum, before importance and decay.
         age_days: Age of the evidence at the time of the question, >= 0.
         half_life_days: Days after which decay halves the score.
         decay_multiplier: Factor in (0, 1] that decay put on the score.
@@ -119,6 +119,8 @@ class Explanation(Wire):
         threshold: The minimum score that applied.
         relaxed: True when the result is below the threshold and fills a free place.
         candidates: Number of candidates of each leg.
+        importance: Factor below 1 on the score of a session that nobody holds; None for
+            everything else.
     """
 
     cosine: float | None = None
@@ -137,6 +139,25 @@ class Explanation(Wire):
     threshold: float | None = None
     relaxed: bool = False
     candidates: dict[str, int] | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True)
+class Spoken(Wire):
+    """Where in which conversation a result was said.
+
+    Attributes:
+        id: Id of the session, as its transcript gives it, else its name.
+        kind: "interactive", "scheduled", "subagent" or "unknown".
+        role: Who says the first line: "user" or "assistant".
+        time: When, in UTC: the first dated message of the result, else the last one of the
+            session; None when the transcript has no times.
+    """
+
+    id: str
+    kind: str
+    role: str
+    time: datetime | None
 
 
 @dataclass(frozen=True)
@@ -148,6 +169,7 @@ class SearchResult(Wire):
         origin: Who the text comes from: "owner", "agent", "tool", "external".
         trust: The origin, lowered to "tool" where a flag says so.
         flags: What is suspicious: "instruction-like".
+        session: Where in which conversation it was said; None for files.
     """
 
     path: str
@@ -166,6 +188,7 @@ class SearchResult(Wire):
     origin: Origin | None = None
     trust: Origin | None = None
     flags: tuple[str, ...] = ()
+    session: Spoken | None = None
 
 
 @dataclass(frozen=True)

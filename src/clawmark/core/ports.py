@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from clawmark.core.rows import Candidate, ChunkRow
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -87,31 +89,6 @@ def embeds_sentences(embedder: Embedder) -> bool:
 
 
 @dataclass(frozen=True)
-class ChunkRow:
-    r"""One chunk as a store keeps it.
-
-    Attributes:
-        start_line: First line in the file, 1-based.
-        end_line: Last line, included.
-        start: Offset of the first character in the document's text.
-        end: Offset after the last one.
-        context: Headings above the chunk.
-        terms: Its terms in order, "\n" between lines.
-        singles: Single characters of unspaced scripts, findable beside the terms.
-        embedding_key: Content hash of what was, or will be, embedded.
-    """
-
-    start_line: int
-    end_line: int
-    start: int
-    end: int
-    context: str
-    terms: tuple[str, ...]
-    singles: tuple[str, ...]
-    embedding_key: bytes
-
-
-@dataclass(frozen=True)
 class Document:
     """A file, or a session, as a store keeps it.
 
@@ -124,7 +101,8 @@ class Document:
         time_ms: The session's own time, milliseconds since 1970; None for files.
         text: The indexed text, secrets masked.
         rejected: Why the file has no chunks although it was read; None otherwise.
-        meta: Facts by name: session kind, redactions, line map.
+        meta: Facts by name: session kind and id, redactions, where reading goes on. Small:
+            every check of the files reads those of all documents.
     """
 
     source: str
@@ -152,39 +130,6 @@ class DocumentRow:
     rejected: str | None
     chunks: int
     meta: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A chunk that a leg found, or that both must score.
-
-    Attributes:
-        id: Chunk id, stable until its document is replaced.
-        document_id: Its document.
-        source: "memory" or "sessions".
-        path: Stored path of the document.
-        start_line: First line, 1-based.
-        end_line: Last line, included.
-        length: Number of terms.
-        frequencies: Query term to its count in the chunk.
-        mtime_ns: File time when it was indexed.
-        size: File size when it was indexed.
-        time_ms: The session's own time.
-        kind: Session kind; "" for files.
-    """
-
-    id: int
-    document_id: int
-    source: str
-    path: str
-    start_line: int
-    end_line: int
-    length: int
-    frequencies: Mapping[str, int]
-    mtime_ns: int
-    size: int
-    time_ms: int | None
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -234,7 +179,25 @@ class Writer(Protocol):
     """One transaction on an agent's index: all of it, or nothing."""
 
     def replace(self, document: Document, chunks: Sequence[ChunkRow]) -> int:
-        """Put a document with its chunks in place of what was there; give its id."""
+        """Put a document with its chunks in place of what was there; give its id.
+
+        A chunk that was there with the same text and context keeps its vector: what is
+        embedded is not paid again because something else in the file changed.
+        """
+        ...
+
+    def extend(self, document: Document, chunks: Sequence[ChunkRow], *, kept_chunks: int, kept_chars: int) -> int:
+        """Renew a document from some place on, as ``replace`` would with all of it; give its id.
+
+        Args:
+            document: With the text behind the kept characters.
+            chunks: Those behind the kept ones; offsets count from the start of the whole text.
+            kept_chunks: Chunks at the beginning that stay.
+            kept_chars: Characters at the beginning of the text that stay.
+
+        Raises:
+            StoreError: There is no such document, or it has fewer chunks.
+        """
         ...
 
     def remove(self, document_id: int) -> None:

@@ -15,6 +15,13 @@ from clawmark.core.ports import Candidate
 # Candidates of each leg when the user set no multiplier. 200 keeps recall@10 within
 # 0.1 point of fusing every chunk on all public sets (benchmarks/ranking).
 CANDIDATES_PER_LEG = 200
+# Kinds of session that nobody holds: they are many, and say the same again and again.
+AUTOMATED_KINDS = frozenset({"scheduled", "subagent"})
+# No public benchmark holds scheduled sessions, so this rests on arithmetic. BM25 gives one
+# occurrence in the shortest text 1.7 times what it gives in one of average length (k1 1.2,
+# b 0.75): with half the weight, no brevity lifts an automated session above what a
+# person said in the same words (user case T07), while one that alone knows is found.
+AUTOMATED_IMPORTANCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Ranked:
         vector_score: In [0, 1]; None as above.
         text_score: In [0, 1]; None as above.
         hybrid_score: Weighted sum, or the score of the only leg.
-        score: ``hybrid_score`` after decay; orders the results.
+        score: ``hybrid_score`` after importance and decay; orders the results.
         relaxed: Below the threshold, in a free place.
     """
 
@@ -97,6 +104,22 @@ def fuse(
     if mode == "keyword":
         return text_score or 0.0
     return vector_weight * (vector_score or 0.0) + text_weight * (text_score or 0.0)
+
+
+def importance_of(source: str, kind: str) -> float:
+    """Give the factor in (0, 1] that the origin of a text puts on its score.
+
+    Args:
+        source: "memory" or "sessions".
+        kind: Kind of the session; "" for files.
+
+    Source:
+        User case T07.
+
+    >>> importance_of("sessions", "interactive"), importance_of("sessions", "scheduled")
+    (1.0, 0.5)
+    """
+    return AUTOMATED_IMPORTANCE if source == "sessions" and kind in AUTOMATED_KINDS else 1.0
 
 
 def order(ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -238,6 +238,8 @@ class GuardedEmbedder(WrappedEmbedder):
             vectors = self._reconnecting(lambda: self._embedder.embed_documents(texts))
         except (RateLimitedError, QuotaError, ProviderError, InputTooLongError):
             raise
+        except (ConnectionError, EOFError) as error:
+            raise self._down(error) from error  # no text is at fault when the second connection breaks too
         except Exception as error:
             guard.failures += 1
             if guard.failures % _FAILURES_PER_PROBE == 1:
@@ -282,11 +284,8 @@ class GuardedEmbedder(WrappedEmbedder):
         try:
             return call()
         except (ConnectionError, EOFError):
-            pass  # it was kept too long; a plug-in that is asked again makes a new one
-        try:
+            # A connection that was kept too long; a plug-in that is asked again makes a new one.
             return call()
-        except (ConnectionError, EOFError) as error:
-            raise self._down(error) from error
 
     def counted_late(self) -> Callable[[], None]:
         """Note that a question was given up while it is being embedded; the answer calls back."""

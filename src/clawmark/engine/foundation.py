@@ -79,7 +79,11 @@ class Foundation:
             clock=self._clock,
         )
         self._freshener = Freshener(
-            self._place, self._quick_pass, embeds=self._providing.embeds, due=self._providing.is_due
+            self._place,
+            self._quick_pass,
+            embeds=self._providing.embeds,
+            live=places.live_rules(self._settings),
+            due=self._providing.is_due,
         )
         self._pen = Pen(
             self._place.rules, self._freshener, environ=self._environ, indexes=self._settings.sync.on_search

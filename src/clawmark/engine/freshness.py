@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import Notice, SyncReport
-from clawmark.sync import Changes, Workplace, find_changes
+from clawmark.sync import Changes, LiveRules, Workplace, find_changes, only_live
 from clawmark.watcher import Watcher
 
 # The last look at the files counts for this long (design, section 5).
@@ -51,6 +51,7 @@ class Freshener:
         place: The index and the files.
         synchronise: Runs one pass and gives its report.
         embeds: Whether a pass may have to embed.
+        live: When a transcript that is being written may wait.
         due: Whether a provider that failed may be tried again.
     """
 
@@ -60,12 +61,14 @@ class Freshener:
         synchronise: Callable[[], SyncReport],
         *,
         embeds: bool,
+        live: LiveRules,
         due: Callable[[], bool] = lambda: False,
     ) -> None:
         self._place = place
         self._synchronise = synchronise
         self._due = due
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
+        self._live = live
         self._lock = threading.Lock()
         self._last: _Look | None = None
         self._background: threading.Thread | None = None
@@ -158,6 +161,8 @@ class Freshener:
             if self.allow_background and self._due():
                 self.start()  # what a provider's failure left without a vector
             return Freshness()
+        if only_live(changes, self._live):
+            return Freshness(stale=True, notices=(_growing(changes),))
         if self._is_small(changes) and patience is None:
             return _outcome(self._synchronise())
         if self.allow_background:
@@ -180,6 +185,12 @@ class Freshener:
 
 def _running() -> Notice:
     return Notice("SYNC_RUNNING", "Changed files are being indexed; this answer may lack them.", "Ask again soon.")
+
+
+def _growing(changes: Changes) -> Notice:
+    names = ", ".join(changes.paths[:3])
+    message = f"Being written right now, the newest messages are not indexed yet: {names}."
+    return Notice("SESSION_GROWING", message, "Ask again in a moment, or run `clawmark index`.")
 
 
 def _outcome(report: SyncReport) -> Freshness:

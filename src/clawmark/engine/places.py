@@ -12,11 +12,13 @@ from clawmark.core.errors import ArgumentError, ConfigError, WorkspaceNotFoundEr
 from clawmark.core.ports import Store
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import ExtraPath, FileRules
-from clawmark.sync import Recipe
+from clawmark.sync import LiveRules, Recipe
 
 INDEX_FOLDER = ".clawmark"
 INDEX_FILE = "index.sqlite"
 SQLITE_PREFIX = "sqlite:///"
+# Kinds of session with a person, as far as is known: no setting leaves them out.
+CONVERSATIONS = ("interactive", "unknown")
 
 
 def existing_workspace(workspace: str | os.PathLike[str]) -> Path:
@@ -65,12 +67,20 @@ def file_rules(workspace: Path, settings: Settings) -> FileRules:
 
 def recipe(settings: Settings) -> Recipe:
     """Give what is made of a file."""
+    automated = settings.sessions.include_kinds
     return Recipe(
         tokens=settings.chunking.tokens,
         overlap=settings.chunking.overlap,
         redact=settings.sessions.redact,
         follow_links=settings.files.follow_links,
+        kinds=frozenset((*CONVERSATIONS, *automated)) if automated else None,
     )
+
+
+def live_rules(settings: Settings) -> LiveRules:
+    """Give when a transcript that is being written may wait."""
+    sessions = settings.sessions
+    return LiveRules(sessions.delta_bytes, sessions.delta_messages, settings.sync.watch_debounce_ms / 1000)
 
 
 def open_store(workspace: Path, store: Store | str | None, settings: Settings, environ: Mapping[str, str]) -> Store:

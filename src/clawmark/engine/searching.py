@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from clawmark.core.decay import Decay, DecaySettings, decay_date_of, decay_of, s
 from clawmark.core.errors import StoreError
 from clawmark.core.model import ErrorInfo, Explanation, Fallback, Mode, Notice, SearchResponse, SearchResult
 from clawmark.core.ports import Candidate, Embedder, Filter, Reader, Store
-from clawmark.core.ranking import Ranked, Selection, candidate_limit, covers, fuse, order, select
+from clawmark.core.ranking import Ranked, Selection, candidate_limit, covers, fuse, importance_of, order, select
 from clawmark.core.rendering import citation, cites, shown_date, within_budget
 from clawmark.core.scoring import IDENTITY_MAP, CosineMap, attainable_bm25, text_score
 from clawmark.core.snippets import snippet
@@ -25,6 +25,7 @@ from clawmark.engine.arguments import SearchRequest
 from clawmark.engine.disk import Disk
 from clawmark.engine.evidence import Evidence, gather
 from clawmark.engine.legs import QueryEmbedding, QueryVector
+from clawmark.engine.speech import own_time, spoken_in
 from clawmark.files import STRAYS_ACTION
 
 # Diversity compares texts pairwise; beyond these places nobody looks.
@@ -167,6 +168,7 @@ class Search:
             origin=origin,
             trust=trust_of(origin, flags),
             flags=flags,
+            session=spoken_in(place),
         )
 
     def _date(self, item: Candidate) -> str | None:
@@ -230,7 +232,7 @@ class Search:
         return decay_date_of(
             item.path,
             item.source,
-            timestamp=_own_time(item),
+            timestamp=own_time(item),
             settings=self._around.decay,
             fold_case=self._around.fold_case,
             matches=self._matches_one,
@@ -243,7 +245,7 @@ class Search:
         return decay_of(
             item.path,
             item.source,
-            timestamp=_own_time(item),
+            timestamp=own_time(item),
             now=self._request.asof or self._around.now,
             settings=self._around.decay,
             fold_case=self._around.fold_case,
@@ -262,7 +264,8 @@ class Search:
             vector_weight=self._query.hybrid.vector_weight,
             text_weight=self._query.hybrid.text_weight,
         )
-        return Ranked(item, cosine, strength, vector, text, hybrid, hybrid * decay.multiplier)
+        importance = importance_of(item.source, item.kind)
+        return Ranked(item, cosine, strength, vector, text, hybrid, hybrid * importance * decay.multiplier)
 
     def _map(self, query: QueryVector) -> CosineMap:
         return IDENTITY_MAP if query.embedder is None else self._around.cosine_map(query.embedder)
@@ -317,6 +320,7 @@ class Search:
         number = item.candidate.id
         decay = outcome.decays[number]
         hybrid = self._query.hybrid
+        importance = importance_of(item.candidate.source, item.candidate.kind)
         both = outcome.evidence.mode == "hybrid"
         return Explanation(
             cosine=item.cosine,
@@ -335,6 +339,7 @@ class Search:
             threshold=self.min_score,
             relaxed=item.relaxed,
             candidates=dict(outcome.evidence.found),
+            importance=importance if importance < 1 else None,
         )
 
     def respond(self, outcome: Outcome) -> SearchResponse:
@@ -389,12 +394,3 @@ class Search:
 
 def _places(ordered: Sequence[Ranked]) -> dict[int, int]:
     return {item.candidate.id: place for place, item in enumerate(ordered, start=1)}
-
-
-def _own_time(item: Any) -> datetime | None:
-    """Give a session's own time, a file's modification time."""
-    seconds = item.mtime_ns / 1e9 if item.time_ms is None else item.time_ms / 1000
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None  # no calendar has it: a broken clock, or a damaged index

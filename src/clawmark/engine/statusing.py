@@ -59,7 +59,7 @@ def _status(
     state = reader.state()
     rows = {(row.source, row.path): row for row in reader.documents()} if state else {}
     counts = reader.counts() if state else {}
-    changes = compare(scan, rows)
+    changes = compare(scan, rows, place.recipe)
     space: dict[str, Any] = (state.facts.get("space") if state else None) or {}
     chunks = sum(count["chunks"] for count in counts.values())
     vectors = sum(count["vectors"] for count in counts.values())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 from clawmark.core.errors import PathNotAllowedError
 from clawmark.core.model import ReadResult
-from clawmark.files import FileRules, nearest_names, read_bytes, read_window, scan_files, window_of
+from clawmark.files import FileRules, FoundFile, nearest_names, open_growing, read_window, scan_files, window_of
 
 
 def read_lines(rules: FileRules, path: str, *, masked: bool, **window: Any) -> ReadResult:
@@ -31,25 +32,34 @@ def read_transcript(
         cursor: To go on inside a long line.
 
     Raises:
-        PathNotAllowedError: No transcripts are configured.
+        PathNotAllowedError: No transcripts are configured, or the path leads elsewhere.
+        UnreadableNoteError: The transcript cannot be read.
     """
     if not rules.session_paths:
         raise PathNotAllowedError(
             f"The path {path!r} may not be read: no transcripts are configured.", action="Set [sessions] paths."
         )
+    _refuse_escape(path)
     found = {file.path: file for file in scan_files(rules, ("sessions",)).files}
     if path not in found:
         return ReadResult("not_found", path, from_line=from_line, suggestions=nearest_names(path, found))
-    content = _rendered(read_bytes(found[path]).data, path, masked=masked)
+    content = _rendered(found[path], rules, masked=masked)
     return window_of(path, content, from_line=from_line, lines=lines, max_chars=max_chars, cursor=cursor)
 
 
-def _rendered(data: bytes, path: str, *, masked: bool) -> bytes:
-    from clawmark.redaction import redact
-    from clawmark.sessions import parse_session, render_line, split_jsonl
+def _refuse_escape(path: str) -> None:
+    # Only names that a scan found are opened; a name that means another place is still an attempt.
+    decoded = unquote(unquote(path)).replace("\\", "/")
+    if "\0" in decoded or ".." in decoded.split("/"):
+        raise PathNotAllowedError(f"The path {path!r} may not be read: it leads out of the transcripts.")
 
-    session = parse_session(split_jsonl(data), name=path)
+
+def _rendered(file: FoundFile, rules: FileRules, *, masked: bool) -> bytes:
+    from clawmark.sessions import parse_session, render_line
+    from clawmark.sync.transcripts import TranscriptLines, mask_session
+
+    with open_growing(file, follow_links=rules.follow_links) as (handle, state):
+        lines = TranscriptLines(handle, state.st_size)
+        session = mask_session(parse_session(lines, name=file.path), redact=masked).session
     texts = {line.line: render_line(line) for line in session.lines}
-    total = data.count(b"\n") + (not data.endswith(b"\n"))
-    text = "\n".join(texts.get(number, "") for number in range(1, total + 1))
-    return (redact(text).text if masked else text).encode()
+    return "\n".join(texts.get(number, "") for number in range(1, lines.count + 1)).encode()

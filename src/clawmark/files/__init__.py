@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmark.files.filters import IGNORE_FILE, matcher
 from clawmark.files.found import FoundFile, Scan
+from clawmark.files.growing import open_growing
 from clawmark.files.names import is_memory_path, nearest_names
 from clawmark.files.paths import find_workspace, locate, resolve_note
 from clawmark.files.read import read_window, window_of
@@ -41,6 +42,7 @@ __all__ = [
     "matcher",
     "modified_ns",
     "nearest_names",
+    "open_growing",
     "read_bytes",
     "read_note",
     "read_window",

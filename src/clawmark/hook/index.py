@@ -12,7 +12,7 @@ from clawmark.core.ports import Reader
 from clawmark.hook.silence import Silence
 from clawmark.stores.matrix import MatrixCache
 from clawmark.stores.sqlite_read import SqliteReader
-from clawmark.stores.sqlite_schema import read_version
+from clawmark.stores.sqlite_schema import SCHEMA_VERSION, read_version
 
 # A prompt waits for this; a checkpoint of a writer is over sooner.
 _BUSY_SECONDS = 0.5
@@ -27,8 +27,11 @@ def reading(index: Path, agent: str) -> Generator[Reader]:
     """
     with closing(_connected(index)) as db:
         db.execute("BEGIN")
-        if read_version(db, str(index)) == 0:
+        version = read_version(db, str(index))
+        if version == 0:
             raise Silence("the index is only being made")
+        if version < SCHEMA_VERSION:
+            raise Silence("the index is of an older clawmark; the next search renews it")
         row = db.execute(
             "SELECT id FROM generations WHERE agent = ? ORDER BY answering DESC, id DESC LIMIT 1", (agent,)
         ).fetchone()

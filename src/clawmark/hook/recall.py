@@ -9,6 +9,7 @@ from clawmark.core.confident import is_confident
 from clawmark.core.decay import decay_date_of, decay_of
 from clawmark.core.globs import glob_matches
 from clawmark.core.ports import Candidate, Filter, Reader
+from clawmark.core.ranking import importance_of
 from clawmark.core.recall_question import RecallQuestion
 from clawmark.core.recalled import Recalled, render_recalled
 from clawmark.core.rendering import shown_date
@@ -64,7 +65,11 @@ def _passages(reader: Reader, place: Place, question: RecallQuestion) -> list[Re
 def _ordered(
     found: list[Candidate], place: Place, statistics: TermStatistics, idf: dict[str, float]
 ) -> list[Candidate]:
-    scores = {item.id: bm25(item.frequencies, length=item.length, statistics=statistics, idf=idf) for item in found}
+    scores = {
+        item.id: bm25(item.frequencies, length=item.length, statistics=statistics, idf=idf)
+        * importance_of(item.source, item.kind)
+        for item in found
+    }
     settings, now = place.choices.decay, datetime.now(UTC)
     if settings.enabled:
         for item in found:

@@ -37,6 +37,7 @@ def read(record: Record) -> Entry:
         timestamp=timestamp_of([record.get("timestamp")]),
         session_id=session_id,
         turn="subagent" if record.get("isSidechain") is True else None,
+        message_id=text_of(record.get("uuid")),
     )
 
 

@@ -55,7 +55,9 @@ def _read_message(item: Record, times: list[Any]) -> Entry:
     if item.get("type") != "message":
         return Entry()
     text = content_text(item.get("content"), _TEXT_BLOCKS)
-    return Entry(role=role_of(item.get("role")), text=text, timestamp=timestamp_of(times))
+    return Entry(
+        role=role_of(item.get("role")), text=text, timestamp=timestamp_of(times), message_id=text_of(item.get("id"))
+    )
 
 
 def _read_header(header: Record, times: list[Any]) -> Entry:

@@ -11,8 +11,10 @@ import re
 
 from clawmark.sessions.model import Role, Turn
 
+# clawmark's own fence is known by how its name begins, ``<recalled-memory``: a fence may
+# carry a mark of its own behind that (``<recalled-memory-3fa9 …>``), closed by the same name.
 _MEMORY_NAMES = (
-    r"clawmark-memory|recalled?[-_](?:memory|memories|context)|relevant[-_](?:memory|memories)"
+    r"clawmark-memory|recalled?[-_](?:memory|memories|context)[-_:.\w]{0,80}|relevant[-_](?:memory|memories)"
     r"|active_memory_plugin|memory[-_]context|hindsight[-_]memories|supermemory[-_]context"
 )
 _CONTEXT_NAMES = (

@@ -15,6 +15,7 @@ Kind = Literal["interactive", "scheduled", "subagent", "unknown"]
 # Who began the turn that a message belongs to; None: a person. "system" turns are always
 # left out, the others unless the whole session is of their kind.
 Turn = Literal["scheduled", "subagent", "system"]
+AutomatedTurn = Literal["scheduled", "subagent"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Session:
         skipped_lines: JSON lines that hold no message of the conversation: headers, tool
             output, system and automated turns, messages that are only injected text.
         bad_lines: Lines that are not a JSON object.
+        revises_earlier: In a later part: what it says decides otherwise about lines
+            before it, so that the transcript must be read whole.
     """
 
     format: str
@@ -61,6 +64,7 @@ class Session:
     lines: tuple[SessionLine, ...] = ()
     skipped_lines: int = 0
     bad_lines: int = 0
+    revises_earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ class Entry:
         turn: Set when the format marks the message as part of an automated turn.
         is_repeat: True for a line that repeats a message which the transcript also has
             in its main form.
+        message_id: Id of the message, "" when the line gives none.
     """
 
     role: Role | None = None
@@ -102,3 +107,4 @@ class Entry:
     kind: Kind | None = None
     turn: Turn | None = None
     is_repeat: bool = False
+    message_id: str = ""

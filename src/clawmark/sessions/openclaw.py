@@ -50,4 +50,5 @@ def read(record: Record) -> Entry:
         role=role_of(message.get("role")),
         text=content_text(message.get("content")),
         timestamp=timestamp_of([record.get("timestamp"), message.get("timestamp")]),
+        message_id=text_of(record.get("id")),
     )

@@ -12,6 +12,7 @@ from clawmark.sessions.records import content_text, kind_of, role_of, text_of, t
 NAME = "plain"
 _TIME_FIELDS = ("ts", "timestamp", "time", "created_at", "createdAt")
 _ID_FIELDS = ("session_id", "sessionId", "session")
+_MESSAGE_ID_FIELDS = ("id", "message_id", "messageId")
 
 
 def reads(record: Record) -> bool:
@@ -30,4 +31,5 @@ def read(record: Record) -> Entry:
         timestamp=timestamp_of(record.get(field) for field in _TIME_FIELDS),
         session_id=next(filter(None, ids), ""),
         kind=kind_of([record.get("kind"), *ids]),
+        message_id=next(filter(None, (text_of(record.get(field)) for field in _MESSAGE_ID_FIELDS)), ""),
     )

@@ -7,14 +7,18 @@ size of the tool output. No files, no clock; secrets are masked elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
+from clawmark.core.digest import content_key
 from clawmark.sessions import claude_code, codex, openclaw, plain
+from clawmark.sessions.earlier import Earlier
 from clawmark.sessions.injected import encodable, said_text, turn_of
 from clawmark.sessions.jsonl import Record, parse_record
-from clawmark.sessions.model import Entry, Kind, Role, Session, SessionLine, Turn
+from clawmark.sessions.model import AutomatedTurn, Entry, Kind, Role, Session, SessionLine, Turn
 from clawmark.sessions.records import kind_of
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -27,113 +31,167 @@ _FORMATS: tuple[tuple[str, Callable[[Record], bool], Callable[[Record], Entry]],
 )
 
 
-def parse_session(data: Iterable[tuple[int, bytes]], *, name: str, earlier: Session | None = None) -> Session:
-    """Read a transcript, or a later part of one, into a session.
+def parse_session(data: Iterable[tuple[int, bytes]], *, name: str, earlier: Earlier | None = None) -> Session:
+    """Read a transcript, or a later part of one, into a session; see ``SessionReading``.
 
     Never fails: a line that cannot be read is counted and passed over.
+
+    Source:
+        recall-spec 7.4; user cases T07, T09, T10.
+    """
+    return SessionReading(data, name=name, earlier=earlier).session
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A message that is a line of the session unless its turn turns out automated.
+
+    Attributes:
+        before: What was known before its line.
+    """
+
+    line: SessionLine
+    turn: Turn | None
+    is_repeat: bool
+    before: Earlier
+
+
+class SessionReading:
+    """A transcript as it was read: the session, and where reading can go on later.
 
     Args:
         data: Numbered lines, 1-based, as ``split_jsonl`` gives them; read once.
         name: File name or path of the transcript; gives the id and the kind when the
             transcript does not.
-        earlier: The session as parsed from the lines before *data*. The result then
-            holds only the new lines, with the id, kind, format and start of *earlier*.
-
-    Source:
-        recall-spec 7.4; user cases T07, T09, T10.
+        earlier: What is known from the lines before *data*. The session then holds
+            only the new lines; all else is what reading from the beginning gives,
+            unless the session says that it ``revises_earlier``.
     """
-    reading = _Reading(earlier)
-    for number, raw in data:
-        reading.add(number, raw)
-    return reading.session(name)
 
+    def __init__(self, data: Iterable[tuple[int, bytes]], *, name: str, earlier: Earlier | None = None) -> None:
+        self._name = name
+        self._earlier = earlier or Earlier()
+        self._known = self._earlier
+        self._records = 0
+        self._bad_lines = 0
+        self._drafts: list[_Draft] = []
+        for number, raw in data:
+            self._add(number, raw)
 
-_NOTHING = Session(format="unknown", session_id="", kind="unknown")
+    @cached_property
+    def session(self) -> Session:
+        """The lines that were said, and what is known of the session as a whole."""
+        known, before = self._known, self._earlier
+        lines = tuple(draft.line for draft in self._kept)
+        started, ended = _span(lines, before.started, before.ended)
+        return Session(
+            format=known.format or "unknown",
+            session_id=_session_id(self._name, known.session_id),
+            kind=self._kind,
+            started=min((time for time in (started, known.header_time) if time), default=None),
+            ended=ended or known.header_time,
+            lines=lines,
+            skipped_lines=self._records - len(lines),
+            bad_lines=self._bad_lines,
+            revises_earlier=self._revises_earlier(),
+        )
 
+    def before(self, line: int) -> Earlier:
+        """Give what was known before a line of the transcript that holds a message, to read on from there.
 
-@dataclass(frozen=True)
-class _Draft:
-    """A message that is a line of the session unless its turn turns out automated."""
+        Args:
+            line: Its number; one after the last gives what is known at the end.
+        """
+        at = bisect_left(self._drafts, line, key=lambda draft: draft.line.line)
+        drafts = [draft for draft in self._drafts[:at] if self._counts(draft)]
+        lines = [draft.line for draft in drafts if draft.turn in (None, self._kind)]
+        started, ended = _span(lines, self._earlier.started, self._earlier.ended)
+        known = self._drafts[at].before if at < len(self._drafts) else self._known
+        known = _with_turns(replace(known, kind=self._kind), drafts, self._earlier)
+        repeats = self._earlier.has_repeats or any(draft.is_repeat for draft in drafts)
+        return replace(known, has_repeats=repeats, started=started, ended=ended)
 
-    line: SessionLine
-    turn: Turn | None
-    is_repeat: bool
+    @cached_property
+    def _kept(self) -> list[_Draft]:
+        return [draft for draft in self._drafts if self._counts(draft) and draft.turn in (None, self._kind)]
 
+    @cached_property
+    def _kind(self) -> Kind:
+        drafts = [draft for draft in self._drafts if self._counts(draft)]
+        turns = _with_turns(self._known, drafts, self._earlier)
+        return turns.named_kind or _kind_of_name(self._name) or _kind_of_turns(turns)
 
-@dataclass
-class _Reading:
-    """What is known of a transcript while its lines come in."""
+    def _counts(self, draft: _Draft) -> bool:
+        return not draft.is_repeat or not self._known.has_main
 
-    earlier: Session | None
-    format: str = ""
-    session_id: str = ""
-    kind: Kind | None = None
-    header_time: datetime | None = None
-    turn: Turn | None = None
-    records: int = 0
-    bad_lines: int = 0
-    has_main_messages: bool = False
-    drafts: list[_Draft] = field(default_factory=list["_Draft"])
+    def _revises_earlier(self) -> bool:
+        before = self._earlier
+        if before.has_repeats and not before.has_main and self._known.has_main:
+            return True
+        return before.has_automated and before.kind != self._kind
 
-    def add(self, number: int, raw: bytes) -> None:
+    def _add(self, number: int, raw: bytes) -> None:
         if not raw.strip():
             return
         record = parse_record(raw)
         if record is None:
-            self.bad_lines += 1
+            self._bad_lines += 1
             return
-        self.records += 1
+        self._records += 1
         for name, reads, read in _FORMATS:
             if reads(record):
-                self.format = self.format or name
-                self._take(number, read(record))
+                self._take(number, name, read(record))
                 return
 
-    def _take(self, number: int, entry: Entry) -> None:
-        self.session_id = self.session_id or encodable(entry.session_id)
-        self.kind = self.kind or entry.kind
-        if entry.role is None:
-            self.header_time = self.header_time or entry.timestamp
+    def _take(self, number: int, format_name: str, entry: Entry) -> None:
+        before = self._known
+        self._learn(format_name, entry)
+        text = said_text(entry.text, entry.role) if entry.role is not None else ""
+        if entry.role is None or not text:
             return
-        self.has_main_messages |= not entry.is_repeat
-        text = said_text(entry.text, entry.role)
-        if text:
-            line = SessionLine(line=number, role=entry.role, text=text, timestamp=entry.timestamp)
-            self.drafts.append(_Draft(line, self._turn_of(entry, text, entry.role), entry.is_repeat))
+        digest = _digest(entry, text)
+        if digest and digest == before.last_message:
+            return
+        line = SessionLine(line=number, role=entry.role, text=text, timestamp=entry.timestamp)
+        turn = self._turn_of(entry, text, entry.role)
+        self._known = replace(self._known, last_message=digest)
+        self._drafts.append(_Draft(line, turn, entry.is_repeat, before))
+
+    def _learn(self, format_name: str, entry: Entry) -> None:
+        known = self._known
+        learned = replace(
+            known,
+            format=known.format or format_name,
+            session_id=known.session_id or encodable(entry.session_id),
+            named_kind=known.named_kind or entry.kind,
+            header_time=known.header_time or (entry.timestamp if entry.role is None else None),
+            has_main=known.has_main or (entry.role is not None and not entry.is_repeat),
+        )
+        # Most lines teach nothing: one object then serves them all.
+        self._known = known if learned == known else learned
 
     def _turn_of(self, entry: Entry, text: str, role: Role) -> Turn | None:
         if entry.turn is not None:
             return entry.turn
         if role == "user":
-            self.turn = turn_of(text)
-        return self.turn
+            self._known = replace(self._known, turn=turn_of(text))
+        return self._known.turn
 
-    def session(self, name: str) -> Session:
-        drafts = [draft for draft in self.drafts if not draft.is_repeat or self._may_repeat()]
-        kind = self._kind(name, drafts)
-        lines = tuple(draft.line for draft in drafts if draft.turn in (None, kind))
-        times = [line.timestamp for line in lines if line.timestamp is not None]
-        starts = times if self.header_time is None else [*times, self.header_time]
-        before = self.earlier or _NOTHING
-        return Session(
-            format=self.format or "unknown" if before.format == "unknown" else before.format,
-            session_id=before.session_id or _session_id(name, self.session_id),
-            kind=kind,
-            started=before.started or min(starts, default=None),
-            ended=max(times, default=before.ended or self.header_time),
-            lines=lines,
-            skipped_lines=self.records - len(lines),
-            bad_lines=self.bad_lines,
-        )
 
-    def _may_repeat(self) -> bool:
-        # In a later part the main form of a repeat may be still to come.
-        return self.earlier is None and not self.has_main_messages
+def _digest(entry: Entry, text: str) -> str:
+    """Name a message, to know a line that was written twice; "" when nothing tells two alike apart."""
+    if not entry.message_id and entry.timestamp is None:
+        return ""
+    parts = (entry.message_id, str(entry.timestamp), str(entry.role), str(entry.is_repeat), text)
+    return content_key("\0".join(parts).encode("utf-8", "replace")).hex()
 
-    def _kind(self, name: str, drafts: list[_Draft]) -> Kind:
-        if self.earlier is not None and self.earlier.kind != "unknown":
-            return self.earlier.kind
-        return self.kind or _kind_of_name(name) or _kind_of_turns(drafts)
+
+def _span(
+    lines: Sequence[SessionLine], started: datetime | None, ended: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """Give the earliest and the latest time of lines, and of what was before them."""
+    times = [time for time in (started, ended, *(line.timestamp for line in lines)) if time is not None]
+    return min(times, default=None), max(times, default=None)
 
 
 def _session_id(name: str, found: str) -> str:
@@ -154,13 +212,22 @@ def _kind_of_name(name: str) -> Kind | None:
     return "subagent" if _SUBAGENT_FILE.fullmatch(stem) else kind_of([stem])
 
 
-def _kind_of_turns(drafts: list[_Draft]) -> Kind:
-    """Call a session with one turn of a person theirs; else it is what its turns are."""
+def _with_turns(known: Earlier, drafts: Sequence[_Draft], before: Earlier) -> Earlier:
+    """Add to what is known who asked and who was answered in some messages, and before them."""
     asked: list[Turn | None] = [draft.turn for draft in drafts if draft.line.role == "user"]
-    if None in asked:
-        return "interactive"
     answered: list[Turn | None] = [draft.turn for draft in drafts if draft.line.role == "assistant"]
-    for turn in asked + answered:
-        if turn is not None and turn != "system":
-            return turn
-    return "unknown"
+    return replace(
+        known,
+        has_person=before.has_person or None in asked,
+        asked=before.asked or _automated(asked),
+        answered=before.answered or _automated(answered),
+    )
+
+
+def _automated(turns: Iterable[Turn | None]) -> AutomatedTurn | None:
+    return next((turn for turn in turns if turn is not None and turn != "system"), None)
+
+
+def _kind_of_turns(turns: Earlier) -> Kind:
+    """Call a session with one turn of a person theirs; else it is what its turns are."""
+    return "interactive" if turns.has_person else turns.asked or turns.answered or "unknown"

@@ -22,6 +22,7 @@ from clawmark.stores.sqlite_faults import find_faults, repair
 from clawmark.stores.sqlite_read import SqliteReader
 from clawmark.stores.sqlite_schema import (
     PAGE_SIZE,
+    SCHEMA_VERSION,
     create_terms_table,
     prepare,
     read_version,
@@ -277,8 +278,10 @@ class SqliteStore:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             db.execute("PRAGMA journal_mode = WAL")
             prepare(db, self.location, fill=self._take_over)
-        elif read_version(db, self.location) == 0:
+        elif (version := read_version(db, self.location)) == 0:
             return False
+        elif version < SCHEMA_VERSION:
+            prepare(db, self.location, fill=self._take_over)
         # WAL with NORMAL cannot be corrupted by a crash; the last commits may be lost with
         # the power, and the files are the truth.
         db.execute("PRAGMA synchronous = NORMAL")

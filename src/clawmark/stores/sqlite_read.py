@@ -99,7 +99,8 @@ class SqliteReader:
         """See ``core.ports.Reader``."""
         rows = self._db.execute(
             "SELECT c.id, c.document, d.source, d.path, c.start_line, c.end_line, c.length, "
-            "d.mtime_ns, d.size, d.time_ms, d.kind "
+            "d.mtime_ns, d.size, d.time_ms, d.kind, "
+            "CASE d.source WHEN 'sessions' THEN json_extract(d.meta, '$.session') ELSE '' END, c.speaker, c.spoken_ms "
             "FROM chunks c JOIN documents d ON d.id = c.document "
             "WHERE c.id IN (SELECT value FROM json_each(?)) AND d.generation = ?",
             (json.dumps(list(chunk_ids)), self._generation),
@@ -284,5 +285,5 @@ class SqliteReader:
 
 
 def _candidate(row: Any, counts: dict[str, int]) -> Candidate:
-    number, document, source, path, start, end, length, mtime_ns, size, time_ms, kind = row
-    return Candidate(number, document, source, path, start, end, length, counts, mtime_ns, size, time_ms, kind)
+    number, document, source, path, start, end, length, *of_document = row
+    return Candidate(number, document, source, path, start, end, length, counts, *of_document)

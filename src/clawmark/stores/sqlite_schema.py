@@ -13,7 +13,7 @@ from collections.abc import Callable
 from clawmark.core.errors import StoreBusyError, StoreCorruptError, StoreError
 
 APPLICATION_ID = 0x636C776D  # "clwm"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # Five vectors of 512 dimensions fill a page of 8 kB to 95 %, two one of 4 kB to 77 %;
 # larger pages cost more on small edits.
@@ -76,9 +76,18 @@ CREATE TABLE tombstones (
 # What SQLite says of a damaged file where it gives no code.
 _DAMAGE = re.compile("malformed|not a database|Could not decode")
 
-# Migration n brings version n to n + 1. Derived data: a step may also empty tables, the
-# next sync fills them again.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+def _add_speakers(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE chunks ADD COLUMN speaker TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE chunks ADD COLUMN spoken_ms INTEGER")
+    # Sessions are read again; their vectors stay, because their texts are the same.
+    db.execute("UPDATE documents SET hash = '', mtime_ns = 0 WHERE source = 'sessions'")
+    db.execute("UPDATE generations SET revision = revision + 1")
+
+
+# Migration n brings version n to n + 1; a new file takes them all. Derived data: a step
+# may also empty tables, the next sync fills them again.
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_speakers}
 
 
 def terms_table(generation: int) -> str:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING
 
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
-from clawmark.core.digest import content_hash, content_key
+from clawmark.core.digest import content_key
 from clawmark.core.forgetting import FORGOTTEN, HIDDEN_LINES, NOTHING_FORGOTTEN, Forgotten
-from clawmark.core.ports import ChunkRow, Document
+from clawmark.core.ports import ChunkRow, Document, DocumentRow
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
-from clawmark.files import FoundFile, read_bytes, read_note
+from clawmark.files import FoundFile, read_note
 
-if TYPE_CHECKING:
-    from clawmark.sessions import Session
-
-# A message stays one line of text. Lines of 800 characters, as the re-implemented system
-# makes them, lose 6 points of nDCG@10 on longmemeval_pool (.672 against .732): a chunk
-# then begins in the middle of a message, without the overlap that a cut line has.
-UNWRAPPED = 1 << 30
+_NOT_INCLUDED = "not in [sessions] include_kinds"
 
 
 @dataclass(frozen=True)
@@ -32,6 +24,7 @@ class Recipe:
         overlap: Tokens that neighbours may share.
         redact: Whether secrets are masked.
         follow_links: Whether links are followed when reading.
+        kinds: Kinds of session that are indexed; None for all.
         forgotten: What may not be indexed; no part of the identity.
     """
 
@@ -39,7 +32,21 @@ class Recipe:
     overlap: int = 80
     redact: bool = True
     follow_links: bool = False
+    kinds: frozenset[str] | None = None
     forgotten: Forgotten = NOTHING_FORGOTTEN
+
+    def exclusion(self, kind: str) -> str | None:
+        """Say why sessions of a kind are not indexed; None when they are."""
+        if self.kinds is None or kind in self.kinds:
+            return None
+        return f"{kind} session, {_NOT_INCLUDED}"
+
+    def judges_otherwise(self, row: DocumentRow) -> bool:
+        """Tell whether a session was let in, or left out, under another choice of kinds."""
+        if row.source != "sessions" or "kind" not in row.meta:
+            return False
+        noted = row.rejected if row.rejected and row.rejected.endswith(_NOT_INCLUDED) else None
+        return noted != self.exclusion(row.meta["kind"])
 
     def identity(self) -> dict[str, object]:
         """Give what makes two indexes of the same files differ, whatever embeds them."""
@@ -54,22 +61,37 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Built:
-    """A document with its chunks, and the number of secrets that were masked."""
+    """A document with its chunks, and the number of secrets that were masked.
+
+    Attributes:
+        document: What the index gets; when chunks are kept, its text goes on behind theirs.
+        chunks: Its chunks, without those that are kept.
+        redactions: Number of secrets.
+        kept_chunks: Chunks at the beginning that stay as the index has them.
+        kept_chars: Characters at the beginning of the text that stay.
+    """
 
     document: Document
     chunks: tuple[ChunkRow, ...]
     redactions: int
+    kept_chunks: int = 0
+    kept_chars: int = 0
 
 
-def build(found: FoundFile, recipe: Recipe) -> Built:
+def build(found: FoundFile, recipe: Recipe, row: DocumentRow | None = None) -> Built:
     """Read a file and make its document, without what is forgotten.
+
+    Args:
+        found: The file.
+        recipe: What is made of it.
+        row: What the index has of it, to read on from there; None to read all of it.
 
     Raises:
         UnreadableNoteError: The file cannot be read, or is no text.
     """
     if recipe.forgotten.hides_path(found.path):
         return forgotten_file(Document(found.source, found.path, "", found.size, found.mtime_ns))
-    built = _build(found, recipe)
+    built = _build(found, recipe, row)
     return forgotten_file(built.document) if recipe.forgotten.hides(built.document) else built
 
 
@@ -78,9 +100,11 @@ def forgotten_file(document: Document) -> Built:
     return Built(replace(document, hash="", text="", meta={}, time_ms=None, rejected=FORGOTTEN), (), 0)
 
 
-def _build(found: FoundFile, recipe: Recipe) -> Built:
+def _build(found: FoundFile, recipe: Recipe, row: DocumentRow | None) -> Built:
     if found.source == "sessions":
-        return _build_session(found, recipe)
+        from clawmark.sync.transcripts import build_session  # many workspaces have none
+
+        return build_session(found, recipe, row)
     note = read_note(found, follow_links=recipe.follow_links)
     text, redactions = _masked(note.text, recipe)
     document = Document(found.source, found.path, note.hash, note.size, note.mtime_ns, text=text)
@@ -88,43 +112,16 @@ def _build(found: FoundFile, recipe: Recipe) -> Built:
         return Built(replace(document, rejected="nothing but blank lines", text=""), (), 0)
     if redactions:
         document = replace(document, meta={"redactions": redactions})
-    document = _without_forgotten_lines(document, recipe)
+    document = without_forgotten_lines(document, recipe)
     text = document.text
     if document.rejected:
         return Built(document, (), 0)
     spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
-    return Built(document, _rows(text, spans), redactions)
+    return Built(document, chunk_rows(text, spans), redactions)
 
 
-def _build_session(found: FoundFile, recipe: Recipe) -> Built:
-    from clawmark.sessions import parse_session, session_text, split_jsonl  # many workspaces have none
-
-    raw = read_bytes(found, follow_links=recipe.follow_links)
-    session, redactions = _masked_session(parse_session(split_jsonl(raw.data), name=found.path), recipe)
-    rendered = session_text(session, width=UNWRAPPED)
-    text = rendered.text
-    document = Document(
-        source=found.source,
-        path=found.path,
-        hash=content_hash(raw.data),
-        size=raw.size,
-        mtime_ns=raw.mtime_ns,
-        time_ms=_milliseconds(session.ended or session.started),
-        text=text,
-        meta={"kind": session.kind, "session": session.session_id, "redactions": redactions},
-    )
-    if not text.strip():
-        return Built(replace(document, rejected="no conversation in it", text=""), (), 0)
-    document = _without_forgotten_lines(document, recipe)
-    text = document.text
-    if document.rejected:
-        return Built(document, (), 0)
-    spans = chunk_text(text, tokens=recipe.tokens, overlap=recipe.overlap)
-    rows = tuple(_at_source_lines(row, rendered.line_map) for row in _rows(text, spans))
-    return Built(document, rows, redactions)
-
-
-def _without_forgotten_lines(document: Document, recipe: Recipe) -> Document:
+def without_forgotten_lines(document: Document, recipe: Recipe) -> Document:
+    """Blank the forgotten lines of a document; one with no other is rejected."""
     text = recipe.forgotten.masked(document.text)
     if text == document.text:
         return document
@@ -142,25 +139,7 @@ def _masked(text: str, recipe: Recipe) -> tuple[str, int]:
     return masked.text, masked.count
 
 
-def _masked_session(session: Session, recipe: Recipe) -> tuple[Session, int]:
-    """Mask before lines are wrapped: a secret that is cut in two would be masked in part."""
-    masked = [(line, *_masked(line.text, recipe)) for line in session.lines]
-    lines = tuple(replace(line, text=text) for line, text, _ in masked)
-    return replace(session, lines=lines), sum(count for _, _, count in masked)
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
-
-
-def _at_source_lines(row: ChunkRow, line_map: Sequence[int]) -> ChunkRow:
-    from clawmark.sessions import remap_lines
-
-    start, end = remap_lines(row.start_line, row.end_line, line_map)
-    return replace(row, start_line=start, end_line=end)
-
-
-def _rows(text: str, spans: Sequence[Chunk]) -> tuple[ChunkRow, ...]:
+def chunk_rows(text: str, spans: Sequence[Chunk]) -> tuple[ChunkRow, ...]:
     """Give each chunk its terms; the lines of a text are analysed once, overlaps included."""
     terms = text_terms(text)
     borders = [0]

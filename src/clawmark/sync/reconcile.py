@@ -27,6 +27,7 @@ from clawmark.sync.checking import check
 from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
 from clawmark.sync.locking import one_at_a_time
 from clawmark.sync.purging import purge
+from clawmark.sync.renames import follow_renames
 
 Progress = Callable[[str, int, int], None]
 
@@ -104,10 +105,10 @@ def find_changes(place: Workplace) -> Changes:
     scan = scan_files(place.rules, place.sources)
     with place.store.reading(place.agent, place.recipe.identity()) as reader:
         rows = {(row.source, row.path): row for row in reader.documents()}
-    return compare(scan, rows)
+    return compare(scan, rows, place.recipe)
 
 
-def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow]) -> Changes:
+def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow], recipe: Recipe) -> Changes:
     """Find out what differs between the files and what the index has of them."""
     fresh: list[FoundFile] = []
     touched: list[tuple[FoundFile, DocumentRow]] = []
@@ -118,7 +119,7 @@ def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow]) -> Changes:
         row = left.pop((found.source, found.path), None)
         if row is None:
             fresh.append(found)
-        elif (row.size, row.mtime_ns) != (found.size, found.mtime_ns):
+        elif (row.size, row.mtime_ns) != (found.size, found.mtime_ns) or recipe.judges_otherwise(row):
             touched.append((found, row))
         elif row.rejected is None:
             unchanged += 1
@@ -199,26 +200,24 @@ class _Pass:
         scan = scan_files(self._place.rules, self._place.sources)
         with self._place.store.reading(self._place.agent, self._identity) as reader:
             rows = {(row.source, row.path): row for row in reader.documents()}
-        changes = compare(scan, rows)
+        changes = compare(scan, rows, self._place.recipe)
         if not self._force:
             return changes
         known = [(found, rows[found.source, found.path]) for found in scan.files if (found.source, found.path) in rows]
         return replace(changes, touched=tuple(known), unchanged=0, rejected=())
 
     def _read_and_write(self, changes: Changes) -> None:
-        work: list[tuple[FoundFile, DocumentRow | None]] = [(found, None) for found in changes.fresh]
-        work += changes.touched
-        leaving = {row.id: row for row in changes.gone}
+        work, leaving = follow_renames(changes.fresh, changes.touched, changes.gone)
         done = 0
         if work:
             self._progress("reading", 0, len(work))
         for batch in _cut(work):
             before = len(self._failed)
-            built = [(row, self._read(found)) for found, row in batch]
+            built = [(row, self._read(found, row)) for found, row in batch]
             with self._writing() as writer:
                 if self._has_forgotten_more(writer):
                     del self._failed[before:]
-                    built = [(row, self._read(found)) for found, row in batch]
+                    built = [(row, self._read(found, row)) for found, row in batch]
                 for row, result in built:
                     if result is not None:
                         self._write(writer, row, result, leaving)
@@ -238,9 +237,9 @@ class _Pass:
         self._recipe = replace(self._recipe, forgotten=forgotten)
         return True
 
-    def _read(self, found: FoundFile) -> Built | None:
+    def _read(self, found: FoundFile, row: DocumentRow | None) -> Built | None:
         try:
-            return build(found, self._recipe)
+            return build(found, self._recipe, None if self._force else row)
         except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
@@ -251,13 +250,16 @@ class _Pass:
         document = built.document
         if document.rejected is not None:
             self._skipped.append(PathReason(document.path, document.rejected))
+        is_renamed = row is not None and row.path != document.path
+        if row is not None and is_renamed:
+            writer.move(row.id, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
         if row is not None and row.hash == document.hash and row.rejected == document.rejected and not self._force:
             writer.touch(row.id, size=document.size, mtime_ns=document.mtime_ns)
-            self._counts["unchanged"] += document.rejected is None
+            self._counts["moved" if is_renamed else "unchanged"] += document.rejected is None
             return
         if row is None and self._move(writer, document, leaving):
             return
-        writer.replace(document, built.chunks)
+        _put(writer, built)
         self._counts["redactions"] += built.redactions
         if document.rejected is None:
             self._counts["added" if row is None or row.rejected is not None else "changed"] += 1
@@ -346,6 +348,13 @@ class _Pass:
         if self._explicit or state is None or not state.complete or changes:
             return True
         return any(state.facts.get(name) != facts[name] for name in ("error", "failed"))
+
+
+def _put(writer: Writer, built: Built) -> None:
+    if built.kept_chunks:
+        writer.extend(built.document, built.chunks, kept_chunks=built.kept_chunks, kept_chars=built.kept_chars)
+    else:
+        writer.replace(built.document, built.chunks)
 
 
 def same_space(space: dict[str, Any], embedder: Embedder) -> bool:

@@ -20,6 +20,7 @@ pytest.register_assert_rewrite(
     "clawmark.testing.store_agents",
     "clawmark.testing.store_contract",
     "clawmark.testing.store_documents",
+    "clawmark.testing.store_growth",
     "clawmark.testing.store_search",
     "clawmark.testing.store_statistics",
     "clawmark.testing.store_upkeep",

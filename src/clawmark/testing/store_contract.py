@@ -7,13 +7,16 @@ import pytest
 from clawmark.core.ports import Store
 from clawmark.testing.store_agents import StoreAgents
 from clawmark.testing.store_documents import StoreDocuments
+from clawmark.testing.store_growth import StoreGrowth
 from clawmark.testing.store_search import StoreSearch
 from clawmark.testing.store_sentences import StoreSentences
 from clawmark.testing.store_statistics import StoreStatistics
 from clawmark.testing.store_upkeep import StoreUpkeep
 
 
-class StoreContract(StoreDocuments, StoreSearch, StoreSentences, StoreStatistics, StoreAgents, StoreUpkeep):
+class StoreContract(
+    StoreDocuments, StoreGrowth, StoreSearch, StoreSentences, StoreStatistics, StoreAgents, StoreUpkeep
+):
     """Subclass it, and override the fixture ``store`` to give an empty store."""
 
     @pytest.fixture

@@ -19,6 +19,7 @@ from clawmark import AsyncMemory, Memory
 from clawmark.core.model import SyncReport
 from clawmark.files import FileRules
 from clawmark.watcher import Followed, Timing, Watcher, WatchEvent
+from moving_clock import MovingClock
 from stub import StubEmbedder
 from waiting import PATIENCE_SECONDS, QUICK, Heard, eventually
 
@@ -255,7 +256,8 @@ def test_a_provider_that_is_down_is_asked_again(open_memory: Open, note: Note, h
             raise ConnectionError("the provider is down")
 
     note("memory/a.md", "walrus")
-    memory = open_memory(config=quick(), embedder=StubEmbedder(on_documents=refuse))
+    stub = StubEmbedder(on_documents=refuse)
+    memory = open_memory(config=quick(), embedder=stub, clock=MovingClock(step=1.0))
     with memory.watch(heard):
         first = heard.wait_for_sync("start")
         assert first.partial

@@ -52,13 +52,21 @@ class Freshener:
         synchronise: Runs one pass and gives its report.
         embeds: Whether a pass may have to embed.
         live: When a transcript that is being written may wait.
+        due: Whether a provider that failed may be tried again.
     """
 
     def __init__(
-        self, place: Workplace, synchronise: Callable[[], SyncReport], *, embeds: bool, live: LiveRules
+        self,
+        place: Workplace,
+        synchronise: Callable[[], SyncReport],
+        *,
+        embeds: bool,
+        live: LiveRules,
+        due: Callable[[], bool] = lambda: False,
     ) -> None:
         self._place = place
         self._synchronise = synchronise
+        self._due = due
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
         self._live = live
         self._lock = threading.Lock()
@@ -150,6 +158,8 @@ class Freshener:
         except ClawmarkError as error:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
         if not changes:
+            if self.allow_background and self._due():
+                self.start()  # what a provider's failure left without a vector
             return Freshness()
         if only_live(changes, self._live):
             return Freshness(stale=True, notices=(_growing(changes),))

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import servers
-from servers import KEY, PROTOCOLS, Protocol, ProviderServer, refuse, serving
 
+import servers
 from clawmark.core.errors import (
     ConfigError,
     EmbeddingError,
@@ -27,6 +26,7 @@ from clawmark.core.ports import Embedder
 from clawmark.embedders.ledger import Ledger
 from clawmark.embedders.registry import Surroundings, make_embedder
 from clawmark.testing import EmbedderContract
+from servers import KEY, PROTOCOLS, Protocol, ProviderServer, refuse, serving
 
 SNAPSHOTS = Path(__file__).with_name("requests.json")
 

@@ -108,7 +108,8 @@ def answers_of(memory: Memory) -> list[Any]:
 
 def _answer(response: SearchResponse) -> Any:
     answer = response.to_dict()
-    codes = [notice["code"] for notice in answer.pop("warnings")]
+    # A search repeats what the pass that it started has met.
+    codes = [notice["code"] for notice in answer.pop("warnings") if notice["code"] != "FILES_FAILED"]
     return {**{name: value for name, value in answer.items() if name != "tookMs"}, "codes": codes}
 
 

@@ -372,7 +372,9 @@ class FilesAndIndex(RuleBasedStateMachine):
         status = self.memory.status()
         if status.state == "fresh":
             assert status.eligible == status.files
-            self.check_against_a_fresh_index()
+            report = self.memory.sync()
+            assert (report.added, report.changed, report.removed, report.moved) == (0, 0, 0, 0)
+            self.check_sync(report)
 
     def check_sync(self, report: SyncReport) -> None:
         assert report.error is None, report.error

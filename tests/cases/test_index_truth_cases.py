@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -205,3 +206,46 @@ def test_a_note_whose_name_something_else_has_taken_never_answers(
     {"folder": file.mkdir, "fifo": lambda: os.mkfifo(file), "link": lambda: file.symlink_to(outside)}[kind]()
 
     assert memory.search("walrus").results == ()
+
+
+def test_a_transcript_that_is_renamed_gets_the_id_and_the_kind_of_its_new_name(
+    open_memory: Open, workspace: Path
+) -> None:
+    """The same bytes under another name: a job's run that was kept as a chat can be forgotten as that chat."""
+    logs = workspace / "logs"
+    logs.mkdir()
+    text = json.dumps({"role": "user", "text": "walrus in the harbour", "ts": "2026-06-01T00:00:00Z"})
+    (logs / "cron-nightly.jsonl").write_text(f"{text}\n", encoding="utf-8")
+    memory = open_memory(config={"sessions": {"paths": ["logs"]}})
+    memory.sync()
+    (logs / "cron-nightly.jsonl").rename(logs / "chat.jsonl")
+    memory.sync()
+
+    with SqliteStore(file_of(memory)).reading("main") as reader:
+        (row,) = reader.documents()
+    assert (row.path, row.meta["session"], row.meta["kind"]) == ("sessions/chat.jsonl", "chat", "interactive")
+    assert memory.forget(session="chat").documents == ("sessions/chat.jsonl",)
+    assert memory.search("walrus").results == ()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_passage_that_is_forgotten_during_a_sync_takes_nothing_else_of_its_note_with_it(
+    open_memory: Open, workspace: Path, note: Note, *, moved: bool
+) -> None:
+    """The sync has seen the note with a new time, or name, and its rows are gone when it comes to write."""
+    file = note("memory/a.md", "the walrus sleeps in the harbour\nthe kettle stands on the stove\n")
+    memory, other = open_memory(config=NOT_ON_SEARCH), open_memory(config=NOT_ON_SEARCH)
+    memory.sync()
+    later(file)
+    if moved:
+        file.rename(workspace / "memory" / "b.md")
+    waiting = ["memory/a.md#L1"]
+
+    def forget(stage: str, done: int, total: int) -> None:
+        while waiting:
+            assert other.forget(chunk=waiting.pop()).error is None
+
+    assert memory.sync(progress=forget).error is None
+    assert paths(memory.search("kettle")) == [f"memory/{'b' if moved else 'a'}.md"]
+    assert "walrus" not in memory.search("kettle").results[0].snippet
+    assert memory.status().state == "fresh"

@@ -172,6 +172,7 @@ class _Pass:
         self._explicit = explicit
         self._identity = place.recipe.identity()
         self._recipe = place.recipe
+        self._may_lack_rows = False
         self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
         self._skipped: list[PathReason] = []
         self._failed: list[PathReason] = []
@@ -236,6 +237,7 @@ class _Pass:
         if forgotten == self._recipe.forgotten:
             return False
         self._recipe = replace(self._recipe, forgotten=forgotten)
+        self._may_lack_rows = True
         return True
 
     def _read(self, found: FoundFile) -> Built | None:
@@ -251,11 +253,13 @@ class _Pass:
         document = built.document
         if document.rejected is not None:
             self._skipped.append(PathReason(document.path, document.rejected))
-        if row is not None and row.hash == document.hash and row.rejected == document.rejected and not self._force:
-            writer.touch(row.id, size=document.size, mtime_ns=document.mtime_ns)
+        # Forgetting has removed rows since they were listed: such a note is written anew.
+        known = None if self._force or self._may_lack_rows else row
+        if known is not None and (known.hash, known.rejected) == (document.hash, document.rejected):
+            writer.touch(known.id, size=document.size, mtime_ns=document.mtime_ns)
             self._counts["unchanged"] += document.rejected is None
             return
-        if row is None and self._move(writer, document, leaving):
+        if row is None and not self._may_lack_rows and self._move(writer, document, leaving):
             return
         writer.replace(document, built.chunks)
         self._counts["redactions"] += built.redactions
@@ -265,7 +269,9 @@ class _Pass:
     def _move(self, writer: Writer, document: Document, leaving: dict[int, DocumentRow]) -> bool:
         """Give the place of a file that is gone to one with the same content: nothing is embedded again."""
         for number, row in leaving.items():
-            if (row.source, row.hash) == (document.source, document.hash) and document.rejected is None:
+            # A transcript's name may give its id and kind: the same bytes then make another document.
+            same = (row.source, row.hash, dict(row.meta)) == (document.source, document.hash, dict(document.meta))
+            if same and document.rejected is None:
                 writer.move(number, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
                 del leaving[number]
                 self._counts["moved"] += 1

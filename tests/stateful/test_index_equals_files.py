@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 from comparing import INDEX, QUERIES, answers_of, assert_is_on_disk, fresh_index, numbers_of, rows_of
+from dying import Words, killed_sync
 from ground import FOLDERS, FORMATS, LOGS, NOTES, TRANSCRIPTS, Ground, lines_of
-from hypothesis import HealthCheck, Phase, assume, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from clawmark import Memory, SyncReport
-from stub import WordHashEmbedder
 
 NOW = datetime(2026, 6, 30, 12, 0, tzinfo=UTC)
 # No name that begins with CLAWMARK_: those are settings.
@@ -68,21 +68,6 @@ roles = st.sampled_from(("user", "user", "assistant"))
 
 class Interrupted(BaseException):
     """Stands for whatever ends a process in the middle."""
-
-
-class Words(WordHashEmbedder):
-    """Counts words, calls what a test wants before each batch, and has small batches."""
-
-    max_batch_items = 3
-
-    def __init__(self, model: str) -> None:
-        self.model = model
-        self.before: Any = None
-
-    def embed_documents(self, texts: Sequence[str]) -> Any:
-        if self.before is not None:
-            self.before()
-        return super().embed_documents(texts)
 
 
 class FilesAndIndex(RuleBasedStateMachine):
@@ -144,14 +129,16 @@ class FilesAndIndex(RuleBasedStateMachine):
     @rule(path=notes)
     def edit_to_equal_size(self, path: str) -> None:
         data = self.ground.read(path)
-        assume(b"mark" in data)
+        if b"mark" not in data:
+            return
         self.ground.put(path, self._with_other_mark(data))
 
     @rule(path=notes)
     def edit_to_equal_size_and_time(self, path: str) -> None:
         """No stat shows it: the answer to it is a forced sync."""
         data = self.ground.read(path)
-        assume(b"mark" in data)
+        if b"mark" not in data:
+            return
         time_ns = (self.workspace / path).stat().st_mtime_ns
         self.ground.put(path, self._with_other_mark(data))
         self.ground.stamp(path, time_ns)
@@ -163,39 +150,46 @@ class FilesAndIndex(RuleBasedStateMachine):
 
     @rule(path=st.one_of(notes, transcripts))
     def touch(self, path: str) -> None:
-        assume(self.ground.is_file(path))
+        if not self.ground.is_file(path):
+            return
         self.ground.stamp(path)
 
     @rule(path=st.one_of(notes, transcripts, folders))
     def delete(self, path: str) -> None:
-        assume(os.path.lexists(self.workspace / path))
+        if not os.path.lexists(self.workspace / path):
+            return
         self.ground.clear(path)
 
     @rule(path=notes, other=notes)
     def rename(self, path: str, other: str) -> None:
-        assume(path != other and self.ground.is_file(path))
+        if not (path != other and self.ground.is_file(path)):
+            return
         self.ground.move(path, other)
 
     @rule(path=notes, other=notes)
     def copy(self, path: str, other: str) -> None:
-        assume(path != other and self.ground.is_file(path))
+        if not (path != other and self.ground.is_file(path)):
+            return
         self.ground.copy(path, other)
 
     @rule(path=notes, other=notes)
     def swap(self, path: str, other: str) -> None:
-        assume(path != other and self.ground.is_file(path) and self.ground.is_file(other))
+        if not (path != other and self.ground.is_file(path) and self.ground.is_file(other)):
+            return
         self.ground.swap(path, other)
 
     @rule(path=notes, other=notes)
     def link_hard(self, path: str, other: str) -> None:
-        assume(path != other and self.ground.is_file(path))
+        if not (path != other and self.ground.is_file(path)):
+            return
         self.ground.put(other, b"")
         (self.workspace / other).unlink()
         (self.workspace / other).hardlink_to(self.workspace / path)
 
     @rule(path=folders, other=folders)
     def rename_folder(self, path: str, other: str) -> None:
-        assume(path != other and (self.workspace / path).is_dir())
+        if not (path != other and (self.workspace / path).is_dir()):
+            return
         self.ground.move(path, other)
 
     @rule(path=notes, kind=st.sampled_from(("empty", "folder", "fifo", "dangling", "link")))
@@ -216,7 +210,8 @@ class FilesAndIndex(RuleBasedStateMachine):
     @rule(path=notes, readable=st.booleans())
     def change_rights(self, path: str, *, readable: bool) -> None:
         """Root reads all the same; everybody else meets a file that cannot be read."""
-        assume(self.ground.is_file(path))
+        if not self.ground.is_file(path):
+            return
         (self.workspace / path).chmod(0o644 if readable else 0o000)
 
     @rule(globs=st.sampled_from((*IGNORED, "")))
@@ -251,26 +246,30 @@ class FilesAndIndex(RuleBasedStateMachine):
     @rule(path=transcripts, share=st.integers(0, 9))
     def truncate(self, path: str, share: int) -> None:
         data = self.ground.read(path)
-        assume(data)
+        if not data:
+            return
         self.ground.put(path, data[: len(data) * share // 10])
 
     @rule(path=transcripts)
     def rewrite_first_message(self, path: str) -> None:
         data = self.ground.read(path)
-        assume(b"mark" in data)
+        if b"mark" not in data:
+            return
         self.ground.put(path, self._with_other_mark(data))
 
     @rule(path=transcripts)
     def reset(self, path: str) -> None:
         """The agent puts the transcript aside and begins anew."""
-        assume(self.ground.is_file(path))
+        if not self.ground.is_file(path):
+            return
         self.ground.serial += 1
         self.ground.move(path, f"{path}.reset.{self.ground.serial}")
         self.append_message(path, "openclaw", "user", "walrus %")
 
     @rule(path=transcripts, other=transcripts)
     def rename_transcript(self, path: str, other: str) -> None:
-        assume(path != other and self.ground.is_file(path))
+        if not (path != other and self.ground.is_file(path)):
+            return
         self.ground.move(path, other)
 
     # Settings
@@ -332,6 +331,12 @@ class FilesAndIndex(RuleBasedStateMachine):
         with suppress(Interrupted):
             self.memory.sync(force=force)
         self.reopen()
+
+    @precondition(lambda self: SOAK)
+    @rule(stage=st.sampled_from(("reading", "embedding")), after=st.integers(0, 2), force=st.booleans())
+    def sync_that_is_killed(self, stage: str, after: int, *, force: bool) -> None:
+        died = killed_sync(self.workspace, self.config, self.model, stage=stage, after=after, force=force)
+        assert died in (0, -signal.SIGKILL)
 
     @rule(path=notes, text=texts)
     def sync_while_a_note_is_written(self, path: str, text: str) -> None:

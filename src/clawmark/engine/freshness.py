@@ -73,6 +73,7 @@ class Freshener:
         self._last: _Look | None = None
         self._background: threading.Thread | None = None
         self._started_at = 0.0
+        self._is_bare = False
         self.allow_background = True
         self.watcher: Watcher | None = None
 
@@ -90,7 +91,8 @@ class Freshener:
                 return known
             began = time.monotonic()
             found = self._look(patience)
-            self._last = _Look(began, time.monotonic(), found)
+            # Where no file counts yet, a look costs nothing, and the first note is waited for.
+            self._last = None if self._is_bare else _Look(began, time.monotonic(), found)
             return found
 
     def note(self, report: SyncReport, began: float) -> None:
@@ -151,12 +153,14 @@ class Freshener:
         return None if changed or time.monotonic() - last.ended >= CHECK_SECONDS else last.found
 
     def _look(self, patience: float | None) -> Freshness:
+        self._is_bare = False
         try:
             changes = find_changes(self._place)
         except StoreError:
             return Freshness()  # the search itself meets the same fault and reports it
         except ClawmarkError as error:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
+        self._is_bare = not changes.scan.files
         if not changes:
             if self.allow_background and self._due():
                 self.start()  # what a provider's failure left without a vector

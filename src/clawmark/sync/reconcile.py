@@ -9,7 +9,7 @@ is killed goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -173,6 +173,7 @@ class _Pass:
         self._explicit = explicit
         self._identity = place.recipe.identity()
         self._recipe = place.recipe
+        self._may_lack_rows = False
         self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
         self._skipped: list[PathReason] = []
         self._failed: list[PathReason] = []
@@ -235,16 +236,21 @@ class _Pass:
         if forgotten == self._recipe.forgotten:
             return False
         self._recipe = replace(self._recipe, forgotten=forgotten)
+        self._may_lack_rows = True
         return True
 
     def _read(self, found: FoundFile, row: DocumentRow | None) -> Built | None:
         try:
-            return build(found, self._recipe, None if self._force else row)
+            return build(found, self._recipe, self._trusted(row))
         except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
             self._failed.append(PathReason(found.path, error.reason))
             return None
+
+    def _trusted(self, row: DocumentRow | None) -> DocumentRow | None:
+        """Give what the index has of a file, unless its rows may have been forgotten since they were listed."""
+        return None if self._force or self._may_lack_rows else row
 
     def _write(self, writer: Writer, row: DocumentRow | None, built: Built, leaving: dict[int, DocumentRow]) -> None:
         document = built.document
@@ -253,11 +259,12 @@ class _Pass:
         is_renamed = row is not None and row.path != document.path
         if row is not None and is_renamed:
             writer.move(row.id, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
-        if row is not None and row.hash == document.hash and row.rejected == document.rejected and not self._force:
-            writer.touch(row.id, size=document.size, mtime_ns=document.mtime_ns)
+        known = self._trusted(row)
+        if known is not None and (known.hash, known.rejected) == (document.hash, document.rejected):
+            writer.touch(known.id, size=document.size, mtime_ns=document.mtime_ns)
             self._counts["moved" if is_renamed else "unchanged"] += document.rejected is None
             return
-        if row is None and self._move(writer, document, leaving):
+        if row is None and not self._may_lack_rows and self._move(writer, document, leaving):
             return
         _put(writer, built)
         self._counts["redactions"] += built.redactions
@@ -267,7 +274,9 @@ class _Pass:
     def _move(self, writer: Writer, document: Document, leaving: dict[int, DocumentRow]) -> bool:
         """Give the place of a file that is gone to one with the same content: nothing is embedded again."""
         for number, row in leaving.items():
-            if (row.source, row.hash) == (document.source, document.hash) and document.rejected is None:
+            # A transcript's name may give its id and kind: the same bytes then make another document.
+            same = (row.source, row.hash, *_named(row.meta)) == (document.source, document.hash, *_named(document.meta))
+            if same and document.rejected is None:
                 writer.move(number, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
                 del leaving[number]
                 self._counts["moved"] += 1
@@ -362,6 +371,10 @@ def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
     if (space["provider"], space["model"]) != (embedder.provider, embedder.model):
         return False
     return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
+
+
+def _named(meta: Mapping[str, Any]) -> tuple[Any, Any]:
+    return meta.get("kind"), meta.get("session")
 
 
 def rejection(found: FoundFile, reason: str) -> Document:

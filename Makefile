@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench soak clean
 
 demo: $(VENV)/.demo
 	@CLAWMARK="$(BIN)/clawmark" sh examples/demo.sh
@@ -21,6 +21,9 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/daily.py
+
+soak: $(STAMP)
+	$(BIN)/python benchmarks/crash.py
 
 clean:
 	rm -rf $(VENV) examples/workspace/.clawmark

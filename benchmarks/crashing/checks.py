@@ -78,6 +78,17 @@ def returned(index: Path, ledger: Ledger) -> Iterator[str]:
             yield f"{path} is a temporary file, and in the index"
 
 
+def leftovers(workspace: Path) -> Iterator[str]:
+    """Name what killed writers have left behind for good: anything but the index, the locks and the notes."""
+    known = {"", "-wal", "-shm", ".forgotten.json", ".forgotten.json.tmp"}
+    expected = {".gitignore", "sync.lock", "write.lock", *(f"{INDEX.name}{suffix}" for suffix in known)}
+    for file in workspace.joinpath(INDEX.parent).iterdir():
+        if file.name not in expected:
+            yield f"left over: {file.name}"
+    for file in workspace.rglob(".clawmark-write-*"):
+        yield f"left over: {file.relative_to(workspace)}"
+
+
 def wrong_answers(ledger: Ledger, events: list[dict[str, Any]], names: dict[int, tuple[str, str]]) -> Iterator[str]:
     """Name what readers met that they should not have: errors, and texts that were gone.
 

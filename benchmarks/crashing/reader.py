@@ -19,7 +19,7 @@ from clawmark import Memory
 from crashing.world import WORDS, Journal, WordEmbedder, config
 
 # Leaves the two processors of a small machine to the writer now and then.
-PAUSE_SECONDS = 0.01
+PAUSE_SECONDS = 0.02
 _NARROWED: list[dict[str, Any]] = [{}, {}, {}, {"paths": ["memory/**"]}, {"sources": ["sessions"]}, {"max_chars": 900}]
 
 

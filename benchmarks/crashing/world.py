@@ -19,11 +19,12 @@ DIMENSIONS = 48
 # Each line of a text names its note, so that what is embedded can be told apart.
 MARK = re.compile(r"\bn(\d+)v")
 
-WORDS = (
+WORDS = re.findall(
+    "[a-z]+",
     "heron falcon zebra otter badger lynx walrus ibex kettle lantern anchor ladder compass violin harbour orchard "
     "meadow glacier canyon lagoon tunnel bridge castle market bakery library museum garden balcony cellar engine "
-    "budget invoice contract passport ticket recipe password meeting deadline release server cluster backup"
-).split()
+    "budget invoice contract passport ticket recipe password meeting deadline release server cluster backup",
+)
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Plan:
         recipe: Size and overlap of chunks that the writer before it used.
         fresh: Others, that no writer has used.
         calls: Calls of the system or of SQLite after which it kills itself; 0 for never.
+        rare: Whether only calls count that bring a file to the disk or give it its name.
         notes: What there is.
     """
 
@@ -74,6 +76,7 @@ class Plan:
     recipe: list[int]
     fresh: list[list[int]] = field(default_factory=list)
     calls: int = 0
+    rare: bool = False
     notes: list[Note] = field(default_factory=list)
 
     def save(self, folder: Path) -> None:

@@ -38,7 +38,8 @@ from crashing.world import (
 BATCH_SECONDS = 0.004
 FEWEST, MOST = 14, 32
 # Calls at which the state on the disk changes: a writer that is told so dies just before or behind one of them.
-DEADLY_CALLS = frozenset("execute executemany replace rename write fsync open unlink mkdir truncate flock".split())
+RARE_CALLS = frozenset(("replace", "rename", "fsync", "unlink"))
+DEADLY_CALLS = RARE_CALLS | {"execute", "executemany", "write", "open", "mkdir", "truncate", "flock"}
 OUTSIDE = (sqlite3.Connection, sqlite3.Cursor, io.IOBase)
 
 
@@ -53,10 +54,17 @@ class Writer:
         self.embedded = Journal(folder / "embedded.jsonl")
         self.recipe = self.plan.recipe
         self.made = 0
+        self.examined = False
         self.memory = self._open()
 
     def run(self) -> None:
         steps = self._steps()
+        if self.plan.calls:
+            first = self.rng.choice(
+                [self.forget, self.restore, self.append, self.write] if self.plan.rare else [*steps]
+            )
+            die_after(self.plan.calls, RARE_CALLS if self.plan.rare else DEADLY_CALLS)
+            first()
         while True:
             step = self.rng.choices(list(steps), weights=list(steps.values()))[0]
             changed = step()
@@ -64,14 +72,10 @@ class Writer:
                 self.sync()
 
     def _steps(self) -> dict[Callable[[], bool], int]:
-        steps = {
-            self.edit: 12, self.create: 6, self.delete: 4, self.rename: 6, self.write: 6, self.forget: 6,
-            self.restore: 6, self.sync: 6, self.rebuild: 8, self.doctor: 3,
+        return {
+            self.edit: 12, self.create: 6, self.delete: 4, self.rename: 6, self.append: 8, self.write: 6, self.talk: 10,
+            self.forget: 6, self.restore: 6, self.sync: 6, self.force: 6, self.rebuild: 8,
         }  # fmt: skip
-        if self.plan.cache:
-            # Without a cache these embed texts again that have not changed: their files are read as a whole.
-            steps |= {self.append: 8, self.talk: 10, self.force: 6}
-        return steps
 
     def _open(self) -> Memory:
         settings = config(self.recipe, cache=self.plan.cache)
@@ -116,6 +120,7 @@ class Writer:
         note = self._editable()
         if note is None:
             return False
+        # An edit can move the borders of chunks back to where they were: only the cache knows those texts still.
         whole = not self.plan.cache or self.rng.random() < 0.4
         version = self._version()
         text = note_text(self.rng, note.number, version) if whole else ""
@@ -143,6 +148,9 @@ class Writer:
         note = self._pick()
         if note is None or (note.forgotten and note.edited):
             return False
+        if not self.plan.cache:
+            # A file that has changed and is called otherwise at once is a new one to a sync.
+            self.sync()
         path = f"memory/{self.rng.choice(('', 'moved/'))}{note.number}-{self._version()}.md"
         target = self.workspace / path
         target.parent.mkdir(exist_ok=True)
@@ -153,18 +161,14 @@ class Writer:
         if note is None:
             return False
         block = f"- {line(self.rng, note.number, self._version())}\n"
-        return self._change(
-            "append", note, lambda: self.memory.append(note.path, block), text=f"{note.text}\n{block}"
-        )
+        return self._change("append", note, lambda: self.memory.append(note.path, block), text=f"{note.text}\n{block}")
 
     def write(self) -> bool:
         note = self._editable()
         if note is None:
             return False
         text, known = note_text(self.rng, note.number, self._version()), hash_of(note.text)
-        return self._change(
-            "write", note, lambda: self.memory.write(note.path, text, expected_hash=known), text=text
-        )
+        return self._change("write", note, lambda: self.memory.write(note.path, text, expected_hash=known), text=text)
 
     def talk(self) -> bool:
         note = self._pick(session=True)
@@ -192,9 +196,7 @@ class Writer:
         if note is None:
             return False
         kind, _, name = str(note.forgotten).partition(":")
-        report = self._step(
-            "restore", lambda: self.memory.forget(**{kind: name}, restore=True), number=note.number
-        )
+        report = self._step("restore", lambda: self.memory.forget(**{kind: name}, restore=True), number=note.number)
         self._blame("restore", report.error)
         note.forgotten = None
         return True
@@ -213,19 +215,21 @@ class Writer:
         self.memory = self._open()
         return self._sync("rebuild")
 
-    def doctor(self) -> bool:
-        self._sync("sync")
-        report = self._step("doctor", self.memory.doctor)
-        self._blame("doctor", [f"{finding.code}: {finding.message}" for finding in report.findings])
-        return False
-
     def _sync(self, do: str, *, force: bool = False) -> bool:
         report = self._step(do, lambda: self.memory.sync(force=force), recipe=self.recipe)
         complete = not (report.error or report.partial or report.failed or report.pending)
         self._blame(do, None if complete else report.to_dict())
         kept = {note.path: hash_of(self._read(note.path)) for note in self.plan.notes if not note.forgotten}
         self.journal.note(synced=kept if complete else {}, by=do)
+        if not self.examined:
+            self._examine()
         return False
+
+    def _examine(self) -> None:
+        """After the first sync of a life nothing that the last one left may be wrong any more."""
+        self.examined = True
+        report = self._step("doctor", self.memory.doctor)
+        self._blame("doctor", [f"{finding.code}: {finding.message}" for finding in report.findings])
 
     def _blame(self, do: str, what: Any) -> None:
         if what:
@@ -247,13 +251,13 @@ class Writer:
         return (self.workspace / path).read_bytes().decode()
 
 
-def die_after(calls: int) -> None:
+def die_after(calls: int, deadly: frozenset[str]) -> None:
     """Kill this process just before, or behind, the n-th call that changes something outside it."""
     left = calls
 
     def watch(frame: FrameType, event: str, called: Any) -> None:
         nonlocal left
-        if event in ("c_call", "c_return") and called.__name__ in DEADLY_CALLS:
+        if event in ("c_call", "c_return") and called.__name__ in deadly:
             owner = called.__self__
             left -= isinstance(owner, OUTSIDE) or getattr(owner, "__name__", "") in ("posix", "fcntl")
             if left == 0:
@@ -265,8 +269,6 @@ def die_after(calls: int) -> None:
 def main() -> None:
     writer = Writer(Path(sys.argv[1]))
     os.write(1, b"ready\n")
-    if writer.plan.calls:
-        die_after(writer.plan.calls)
     writer.run()
 
 

@@ -234,7 +234,10 @@ class Writer(Protocol):
     """One transaction on an agent's index: all of it, or nothing."""
 
     def replace(self, document: Document, chunks: Sequence[ChunkRow]) -> int:
-        """Put a document with its chunks in place of what was there; give its id."""
+        """Put a document with its chunks in place of what was there; give its id.
+
+        A chunk whose text was there keeps its vector: a kill behind this loses none.
+        """
         ...
 
     def remove(self, document_id: int) -> None:

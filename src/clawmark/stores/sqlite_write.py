@@ -45,12 +45,30 @@ class SqliteWriter:
             "SELECT id FROM documents WHERE generation = ? AND source = ? AND path = ?",
             (self._generation, document.source, document.path),
         ).fetchone()
+        known: dict[bytes, bytes] = {}
         if old is not None:
+            known = self._vectors_of(old[0])
             self.remove(old[0])
         self._changed = True
         number = self._insert_document(document, len(chunks))
+        self._keep_vectors(known, chunks)
         self._insert_chunks(number, chunks)
         return number
+
+    def _vectors_of(self, document_id: int) -> dict[bytes, bytes]:
+        rows = self._db.execute(
+            "SELECT c.embedding_key, v.vector FROM chunks c JOIN vectors v ON v.chunk = c.id WHERE c.document = ?",
+            (document_id,),
+        )
+        return dict(rows.fetchall())
+
+    def _keep_vectors(self, known: Mapping[bytes, bytes], chunks: Sequence[ChunkRow]) -> None:
+        """Give the vectors of a document's old chunks to those that are written next, where the text is the same."""
+        numbered = enumerate(chunks, self._next_chunk)
+        self._db.executemany(
+            "INSERT INTO vectors (chunk, vector) VALUES (?, ?)",
+            [(number, known[chunk.embedding_key]) for number, chunk in numbered if chunk.embedding_key in known],
+        )
 
     def remove(self, document_id: int) -> None:
         """See ``core.ports.Writer``."""

@@ -22,8 +22,9 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/daily.py
 
-# The model-based tests for longer, at other examples each time.
+# The crash harness, and the model-based tests for longer, at other examples each time.
 soak: $(STAMP)
+	$(BIN)/python benchmarks/crash.py
 	SOAK=$${SOAK:-1000} $(BIN)/pytest -x tests/stateful
 
 clean:

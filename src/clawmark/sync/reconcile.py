@@ -196,6 +196,7 @@ class _Pass:
             forgotten = Forgotten(reader.tombstones())
         self._recipe = replace(place.recipe, forgotten=forgotten)
         purge(place.store, place.agent, self._identity, forgotten)
+        getattr(place.store, "mend_copy", bool)()
 
     def _changes(self) -> Changes:
         scan = scan_files(self._place.rules, self._place.sources)

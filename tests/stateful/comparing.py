@@ -116,7 +116,7 @@ def _answer(response: SearchResponse) -> Any:
 def numbers_of(memory: Memory) -> dict[str, Any]:
     """Give the status, without what depends on the place of the index or on what was done before."""
     status = memory.status().to_dict()
-    local = ["indexPath", "bytesByPart", "cache", "lastSync"]
+    local = ["indexPath", "bytesByPart", "cache", "cost", "lastSync"]
     if not (status["vector"] or {}).get("vectors"):
         local += ["provider", "model", "dimensions", "vector"]
     return {name: value for name, value in status.items() if name not in local}

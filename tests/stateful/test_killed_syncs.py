@@ -35,7 +35,9 @@ def machine() -> Iterator[FilesAndIndex]:
         ("reading", 0, False, {}),
         ("reading", 1, False, {}),
         ("embedding", 0, False, {}),
-        ("embedding", 1, True, {}),
+        # A forced sync embeds nothing again: it is killed while it reads.
+        ("reading", 1, True, {}),
+        ("embedding", 1, False, RECIPES[1]),
         ("reading", 1, False, RECIPES[1]),
         ("embedding", 2, False, RECIPES[1]),
     ],

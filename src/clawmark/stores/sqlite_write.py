@@ -86,21 +86,6 @@ class SqliteWriter:
         self._renew(old, whole, chunks[same:], rows[same:])
         return old
 
-    def _vectors_of(self, document_id: int) -> dict[bytes, bytes]:
-        rows = self._db.execute(
-            "SELECT c.embedding_key, v.vector FROM chunks c JOIN vectors v ON v.chunk = c.id WHERE c.document = ?",
-            (document_id,),
-        )
-        return dict(rows.fetchall())
-
-    def _keep_vectors(self, known: Mapping[bytes, bytes], chunks: Sequence[ChunkRow]) -> None:
-        """Give the vectors of a document's old chunks to those that are written next, where the text is the same."""
-        numbered = enumerate(chunks, self._next_chunk)
-        self._db.executemany(
-            "INSERT INTO vectors (chunk, vector) VALUES (?, ?)",
-            [(number, known[chunk.embedding_key]) for number, chunk in numbered if chunk.embedding_key in known],
-        )
-
     def remove(self, document_id: int) -> None:
         """See ``core.ports.Writer``."""
         self._changed = True

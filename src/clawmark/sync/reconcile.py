@@ -9,7 +9,7 @@ is killed goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
-from clawmark.sync.building import Built, Recipe, build
+from clawmark.sync.building import Built, Recipe, build, rejection
 from clawmark.sync.checking import check
 from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
 from clawmark.sync.locking import one_at_a_time
@@ -242,7 +242,9 @@ class _Pass:
 
     def _read(self, found: FoundFile, row: DocumentRow | None) -> Built | None:
         try:
-            return build(found, self._recipe, self._trusted(row))
+            # The name of a transcript may give its id and kind: after a rename all of it is read.
+            known = self._trusted(row)
+            return build(found, self._recipe, known if known and known.path == found.path else None)
         except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
@@ -261,7 +263,7 @@ class _Pass:
         if row is not None and is_renamed:
             writer.move(row.id, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
         known = self._trusted(row)
-        if known is not None and (known.hash, known.rejected) == (document.hash, document.rejected):
+        if known is not None and _same(known, document):
             writer.touch(known.id, size=document.size, mtime_ns=document.mtime_ns)
             self._counts["moved" if is_renamed else "unchanged"] += document.rejected is None
             return
@@ -275,9 +277,7 @@ class _Pass:
     def _move(self, writer: Writer, document: Document, leaving: dict[int, DocumentRow]) -> bool:
         """Give the place of a file that is gone to one with the same content: nothing is embedded again."""
         for number, row in leaving.items():
-            # A transcript's name may give its id and kind: the same bytes then make another document.
-            same = (row.source, row.hash, *_named(row.meta)) == (document.source, document.hash, *_named(document.meta))
-            if same and document.rejected is None:
+            if row.source == document.source and _same(row, document) and document.rejected is None:
                 writer.move(number, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
                 del leaving[number]
                 self._counts["moved"] += 1
@@ -374,13 +374,11 @@ def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
     return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
 
 
-def _named(meta: Mapping[str, Any]) -> tuple[Any, Any]:
-    return meta.get("kind"), meta.get("session")
-
-
-def rejection(found: FoundFile, reason: str) -> Document:
-    """Note a file that was looked at and holds nothing to index, so that it is not read again."""
-    return Document(found.source, found.path, "", found.size, found.mtime_ns, rejected=reason)
+def _same(row: DocumentRow, document: Document) -> bool:
+    """Tell whether a file makes the document that is there; other bytes, or another name of a transcript, do not."""
+    if (row.hash, row.rejected) != (document.hash, document.rejected):
+        return False
+    return all(row.meta.get(name) == document.meta.get(name) for name in ("kind", "session"))
 
 
 def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tuple[FoundFile, DocumentRow | None]]]:

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench soak clean
 
 demo: $(VENV)/.demo
 	@CLAWMARK="$(BIN)/clawmark" sh examples/demo.sh
@@ -21,6 +21,11 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/daily.py
+
+# The crash harness, and the model-based tests for longer, at other examples each time.
+soak: $(STAMP)
+	$(BIN)/python benchmarks/crash.py
+	SOAK=$${SOAK:-1000} $(BIN)/pytest -x tests/stateful
 
 clean:
 	rm -rf $(VENV) examples/workspace/.clawmark

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,14 @@ EVERYTHING = Filter(frozenset({"memory", "sessions"}))
 
 @dataclass(frozen=True)
 class Asked:
-    """Candidates of one question: cosine, BM25, covered gold (candidates, spans)."""
+    """Candidates of one question: cosines, BM25, covered gold (candidates, spans).
+
+    ``best`` is the cosine of a candidate's best sentence, ``whole`` of all together, ``cosines`` the blend.
+    """
 
     cosines: Any
+    best: Any
+    whole: Any
     bm25: Any
     attainable: float
     covers: Any
@@ -70,10 +75,21 @@ def variants() -> dict[str, Callable[[Asked], Any]]:
         "0.5 cosine + 0.5 BM25 / Σ idf (k1+1)": lambda q: 0.5 * q.cosines + 0.5 * q.bm25 / q.attainable / (BM25_K1 + 1),
         "0.7 cosine + 0.3 share": lambda q: mix(q, identity, "share"),
         "0.7 map + 0.3 share (shipped)": lambda q: mix(q, shipped, "share"),
+        **{f"the same, best sentence {part} + all sentences": blend(shipped, part) for part in (1.0, 0.5, 0.0)},
         "0.7 map + 0.3 max": lambda q: mix(q, shipped, "max"),
         "0.7 map + 0.3 r/(1+r)": lambda q: mix(q, shipped, "saturation"),
         "0.7 steeper map + 0.3 share": lambda q: mix(q, steep, "share"),
     }
+
+
+def blend(mapped: CosineMap, part: float) -> Callable[[Asked], Any]:
+    """Give the shipped formula with another part of the best sentence in the cosine."""
+
+    def variant(question: Asked) -> Any:
+        cosines = part * question.best + (1.0 - part) * question.whole
+        return mix(replace(question, cosines=cosines), mapped, "share")
+
+    return variant
 
 
 def mix(question: Asked, mapped: CosineMap, name: Any) -> Any:
@@ -128,17 +144,20 @@ def questions_of(memory: Memory, workspace: LabelledWorkspace) -> Any:
             items = sorted(found.candidates, key=lambda item: (item.path, item.start_line))
             if not items:
                 continue
+            vector = embedding.result(None).vector
+            near = reader.cosines(vector, [item.id for item in items]) if vector is not None else {}
+            nearness = np.array([near.get(item.id, (0.0, 0.0)) for item in items])
             spans = [Span(item.path, item.start_line, item.end_line) for item in items]
             yield Asked(
                 cosines=np.array([found.cosines.get(item.id, 0.0) for item in items]),
+                best=nearness[:, 0],
+                whole=nearness[:, 1],
                 bm25=np.array([found.strengths.get(item.id, 0.0) for item in items]),
                 attainable=attainable_bm25(found.idf) or 1.0,
                 covers=np.array([[span.overlaps(gold) for gold in question.gold] for span in spans]),
                 any_suffices=question.any_suffices,
                 tie=np.arange(len(items)),
             )
-
-    main()
 
 
 if __name__ == "__main__":

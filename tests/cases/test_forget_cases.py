@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -418,6 +419,29 @@ def test_an_index_is_not_made_without_what_was_forgotten(workspace: Path, note: 
     assert error is not None
     assert (error.code, str(copy) in error.message) == ("FORGOTTEN_UNREADABLE", True)
     assert memory.search("zanzibar").results == ()
+
+
+@pytest.mark.parametrize(
+    "left", ["", '{"format": 1, "tombstones": [["main", "path", "memory/b.md", "path:memory/b.md"]]}']
+)
+def test_a_sync_mends_the_file_beside_the_index_that_a_killed_process_left_behind(
+    note: Note, open_memory: Open, left: str
+) -> None:
+    """The index is right: a restore, or a forget, has not reached it."""
+    note("memory/a.md", SECRET)
+    note("memory/b.md", "A heron waits.")
+    memory = open_memory(config={"sync": {"on_search": False}}, clock=lambda: datetime.now(UTC))
+    memory.sync()
+    memory.forget(path="memory/a.md")
+    copy = Path(memory.status().index_path).with_name("index.sqlite.forgotten.json")
+    right = copy.read_text(encoding="utf-8")
+    copy.write_text(left or '{"format": 1, "tombstones": []}', encoding="utf-8")
+
+    assert [finding.code for finding in memory.doctor().findings] == ["FORGOTTEN_COPY_OLD"]
+    assert memory.sync().error is None
+    assert copy.read_text(encoding="utf-8") == right
+    assert memory.doctor().findings == ()
+    assert (paths(memory, "zanzibar"), paths(memory, "heron")) == ([], ["memory/b.md"])
 
 
 def test_an_index_that_is_half_built_with_other_settings_forgets_too(note: Note, open_memory: Open) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmark import Memory
+from moving_clock import MovingClock
 from stub import StubEmbedder
 from terminal import clawmark_process
 from waiting import PATIENCE_SECONDS, QUICK, Heard, eventually
@@ -78,7 +79,9 @@ def test_waiting_work_is_no_failure_and_a_failure_ends_with_the_next_success(
         if down.is_set():
             raise ConnectionError("the provider is down")
 
-    memory = open_memory(config=WATCHER_ONLY, embedder=StubEmbedder(on_documents=refuse))
+    # Pauses are by the injected clock: one that moves on with each look at it.
+    stub = StubEmbedder(on_documents=refuse)
+    memory = open_memory(config=WATCHER_ONLY, embedder=stub, clock=MovingClock(step=1.0))
     note("memory/a.md", "zebra")
     pending = memory.status()
     assert (pending.state, memory.search("zebra").error) == ("pending", None)

@@ -49,6 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "embedding.api_key": None,
     "embedding.headers": {},
     "embedding.timeout": None,
+    "embedding.prices": {},
     "embedding.batch.enabled": False,
     "embedding.batch.wait": True,
     "embedding.batch.concurrency": 2,

@@ -63,6 +63,7 @@ def test_ranking_chunking_globs_and_citations_may_be_set(load: Load, workspace_f
         ("embedding.base_url", '[embedding]\nbase_url = "https://evil.example/v1"'),
         ("embedding.api_key", '[embedding]\napi_key = "sk-evil"'),
         ("embedding.headers", '[embedding]\nheaders = { X = "evil" }'),
+        ("embedding.prices", '[embedding]\nprices = { "openai/m" = 0.0 }'),
         ("embedding.batch.enabled", "[embedding.batch]\nenabled = true"),
         ("embedding.budget.daily_tokens", "[embedding.budget]\ndaily_tokens = 1000000"),
         ("files.extra_paths", '[files]\nextra_paths = ["/etc"]'),

@@ -16,6 +16,7 @@ MOST_LINES = {
     "doctor.md": 120,
     "forgetting.md": 120,
     "guide.md": 250,
+    "providers.md": 150,
     "reference.md": 560,
     "sessions.md": 130,
     "watching.md": 150,

@@ -199,7 +199,7 @@ def _range(field: Field) -> str:
         item = typing.get_args(field.kind)[0]
         return "list of tables" if is_table(item) else f"list of {_kind(item)}"
     if typing.get_origin(field.kind) is dict:
-        return "table of text"
+        return "table of numbers" if typing.get_args(field.kind)[1] is float else "table of text"
     return _range_of_number(field) if field.kind in (int, float) else _kind(field.kind)
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clawmark import Memory
@@ -120,8 +120,26 @@ def changed(data: bytes, step: tuple[str, list[bytes], bool, int]) -> bytes:
     return data[:place] if kind == "cut" else data[:place] + more + data[place:]
 
 
+def spoken(*texts: str) -> list[bytes]:
+    return [json.dumps(message("user", text, None)).encode() for text in texts]
+
+
+EGRETS = "egret " * 30 + " Read HEARTBEAT.md now token: abcdefgh12345678"
+TOKEN = json.dumps(message("assistant", "token: abcdefgh12345678 crane crane crane", None)).encode()
+# A late header makes the session scheduled: a line that a kept chunk's end holds now counts.
+LATE_KIND = [
+    ("append", spoken("crane crane", "crane"), True, 0),
+    ("append", spoken("crane crane", "crane crane crane"), True, 0),
+    ("append", spoken("crane", "crane", EGRETS, "crane"), True, 0),
+    ("append", spoken("crane", "Read HEARTBEAT.md now"), True, 0),
+    ("append", [json.dumps(event("user_message", "crane")).encode(), *spoken("crane"), TOKEN], True, 0),
+    ("append", [b'{"type": "session", "id": "cron", "timestamp": null}', *spoken("crane")], True, 0),
+]
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(STEPS, min_size=3, max_size=6))
+@example(LATE_KIND)
 def test_an_index_of_increments_equals_a_fresh_one(steps: list[tuple[str, list[bytes], bool, int]]) -> None:
     """T06: whatever grows, shrinks, or is rewritten between two passes."""
     with TemporaryDirectory() as folder:

@@ -19,6 +19,7 @@ from clawmark import AsyncMemory, Memory
 from clawmark.core.model import SyncReport
 from clawmark.files import FileRules
 from clawmark.watcher import Followed, Timing, Watcher, WatchEvent
+from moving_clock import MovingClock
 from stub import StubEmbedder
 from waiting import PATIENCE_SECONDS, QUICK, Heard, eventually
 
@@ -191,7 +192,7 @@ with Memory(sys.argv[1], embedder="none", config=config) as memory:
         heard.wait_for(lambda event: event.kind == "started")
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         eventually(lambda: memory.search("walrus").results)
-        Path(sys.argv[1], "memory", "b.md").write_text("narwhal")
+        Path(sys.argv[1], "memory", "n7.md").write_text("narwhal")
         eventually(lambda: memory.search("narwhal").results)
         status = watcher.status()
 print(status["way"], status["warning"].code, heard.notices)
@@ -199,7 +200,9 @@ print(status["way"], status["warning"].code, heard.notices)
 
 
 def test_without_descriptors_for_watching_there_is_one_warning_and_polling(workspace: Path, note: Note) -> None:
-    """The first sync fails as well; neither ends the watcher."""
+    """S12: four hundred notes, one warning. The first sync fails as well; neither ends the watcher."""
+    for number in range(400):
+        note(f"memory/n{number}.md", f"otter {number}")
     note("memory/a.md", "walrus")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", _WITHOUT_CAPACITY, str(workspace)],
@@ -255,7 +258,8 @@ def test_a_provider_that_is_down_is_asked_again(open_memory: Open, note: Note, h
             raise ConnectionError("the provider is down")
 
     note("memory/a.md", "walrus")
-    memory = open_memory(config=quick(), embedder=StubEmbedder(on_documents=refuse))
+    stub = StubEmbedder(on_documents=refuse)
+    memory = open_memory(config=quick(), embedder=stub, clock=MovingClock(step=1.0))
     with memory.watch(heard):
         first = heard.wait_for_sync("start")
         assert first.partial

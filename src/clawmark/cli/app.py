@@ -10,6 +10,7 @@ import click
 
 from clawmark import __version__
 from clawmark.cli import printing
+from clawmark.cli.costs import confirm_costs, cost
 from clawmark.cli.doctor import doctor
 from clawmark.cli.evaluate import evaluate
 from clawmark.cli.forgetting import forget
@@ -94,11 +95,14 @@ def explain(choice: Choice, query: str, path: str | None, **options: Any) -> Non
 
 @app.command()
 @click.option("--force", is_flag=True, help="Read every file again; a damaged index is made anew.")
+@click.option("--yes", is_flag=True, help="Do not ask before a first index with a provider that takes money.")
 @common_options
-def index(choice: Choice, force: bool) -> None:
+def index(choice: Choice, force: bool, yes: bool) -> None:
     """Make the index equal to the files."""
     bar = Bar()
     with choice.open() as memory:
+        if not yes:
+            confirm_costs(choice, memory)
         try:
             report = memory.sync(force=force, progress=bar)
         finally:
@@ -158,6 +162,7 @@ def config(choice: Choice) -> None:
 
 
 app.add_command(append)
+app.add_command(cost)
 
 
 @app.command()

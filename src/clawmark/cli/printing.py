@@ -166,6 +166,11 @@ def status_lines(status: Status) -> Iterator[str]:
     model = f"{status.provider}/{status.model}, {status.dimensions} dimensions" if status.provider else "none"
     yield f"Vectors:    {model}"
     yield f"Mode:       {status.mode}"
+    if status.vector and "resting_until" in status.vector:
+        yield f"Resting:    until {status.vector['resting_until']} ({status.vector['reason']})"
+    today = status.cost
+    if today and today["requests"]:
+        yield f"Today:      {today['texts']:,} texts embedded, {today['tokens']:,} tokens, ${today['cost']:.4f}"
     if status.bytes_by_part:
         yield "Bytes:      " + ", ".join(f"{part} {size:,}" for part, size in status.bytes_by_part.items())
     yield f"Last sync:  {status.last_sync.isoformat(timespec='seconds') if status.last_sync else 'never'}"

@@ -180,6 +180,7 @@ class EmbeddingSettings:
         api_key: None to take it from the provider's environment variable.
         headers: More headers of each request, by name.
         timeout: Seconds for one request; None for the embedder's own.
+        prices: Own prices by "provider/model", in US dollars for a million tokens.
     """
 
     provider: str = "local"
@@ -192,6 +193,7 @@ class EmbeddingSettings:
         default_factory=dict[str, str], repr=False, hash=False, metadata={"bounds": Bounds(secret=True)}
     )
     timeout: float | None = _bounded(None, 0.001, 86_400)
+    prices: dict[str, float] = field(default_factory=dict[str, float], hash=False, metadata={"bounds": Bounds(least=0)})
     batch: BatchSettings = BatchSettings()
     budget: BudgetSettings = BudgetSettings()
 

@@ -43,7 +43,7 @@ def _of_kind(kind: Any, value: Any, bounds: Bounds, spot: Spot) -> Any:
     if origin is tuple:
         return _items(typing.get_args(kind)[0], value, bounds, spot)
     if origin is dict:
-        return _texts_by_name(value, spot)
+        return _by_name(typing.get_args(kind)[1], value, bounds, spot)
     if is_table(kind):
         return _record(kind, value, spot)
     if kind is bool:
@@ -109,11 +109,11 @@ def _item(kind: Any, value: Any, bounds: Bounds, spot: Spot) -> Any:
     return _filled(found, spot) if kind is str else found
 
 
-def _texts_by_name(value: Any, spot: Spot) -> dict[str, str]:
+def _by_name(kind: Any, value: Any, bounds: Bounds, spot: Spot) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        spot.refuse("a table of text", value)
+        spot.refuse("a table of text" if kind is str else "a table of numbers", value)
     table = typing.cast("Mapping[Any, Any]", value)
-    return {str(name): _text(text, spot.part(f".{name}")) for name, text in table.items()}
+    return {str(name): _of_kind(kind, part, bounds, spot.part(f".{name}")) for name, part in table.items()}
 
 
 def _record(kind: Any, value: Any, spot: Spot) -> Any:

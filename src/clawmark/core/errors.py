@@ -12,7 +12,8 @@
     └── EmbeddingError                  vectors could not be made
         ├── InputTooLongError           one text is above the model's limit
         ├── RateLimitedError            too fast; try again after a while
-        └── QuotaError                  out of credit; waiting does not help
+        ├── QuotaError                  out of credit; waiting does not help
+        └── ProviderError               no text can be embedded for now
 
 One class per decision that a caller can take, not per place that fails.
 """
@@ -138,3 +139,9 @@ class QuotaError(EmbeddingError):
     """The provider's quota is used up; waiting does not help."""
 
     default_code = "QUOTA_EXHAUSTED"
+
+
+class ProviderError(EmbeddingError):
+    """The provider cannot be used for now, whatever the text: its key is refused, or it is down."""
+
+    default_code = "PROVIDER_FAILED"

@@ -295,6 +295,7 @@ class Status(Wire):
     vector: dict[str, Any] | None
     fts: dict[str, Any] | None
     last_sync: datetime | None
+    cost: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,19 @@ class EmbeddingCache:
     Args:
         path: The file; made at the first write.
         max_entries: Vectors to keep; the longest unused go first.
+        told: Told (provider, model, texts) of vectors that were known.
     """
 
-    def __init__(self, path: Path, *, max_entries: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        max_entries: int | None = None,
+        told: Callable[[str, str, int], None] = lambda provider, model, texts: None,
+    ) -> None:
         self.path = path
         self.max_entries = DEFAULT_MAX_ENTRIES if max_entries is None else max_entries
+        self._told = told
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._broken = False
@@ -50,13 +58,19 @@ class EmbeddingCache:
         vectors = {full[row[0]]: np.frombuffer(row[1], dtype="<f4") for row in rows if len(row[1]) % 4 == 0}
         # A vector that a bad disk has changed is an unknown one.
         with np.errstate(all="ignore"):
-            return {key: vector for key, vector in vectors.items() if abs(float(vector @ vector) - 1.0) < 0.01}
+            known = {key: vector for key, vector in vectors.items() if abs(float(vector @ vector) - 1.0) < 0.01}
+        if known:
+            self._told(provider, model, len(known))
+        return known
 
     def get_records(self, provider: str, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Give the known records of sentences by text key."""
         full = {_full_key(provider, model, key): key for key in keys}
         rows = self._run(lambda db: _lookup(db, list(full))) or []
-        return {full[key]: blob[16:] for key, blob in rows if content_key(blob[16:]) == blob[:16]}
+        known = {full[key]: blob[16:] for key, blob in rows if content_key(blob[16:]) == blob[:16]}
+        if known:
+            self._told(provider, model, len(known))
+        return known
 
     def put(self, provider: str, model: str, vectors: Mapping[bytes, NDArray[Any] | bytes]) -> None:
         """Remember vectors, or records of sentences, by text key, and forget the longest unused above the cap."""

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 from clawmark.core.model import DoctorReport, ForgetReport, ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
+from clawmark.engine.spending import CostReport, Estimate
 from clawmark.engine.triggers import Listener
 from clawmark.sync import Progress
 from clawmark.watcher import Watcher
@@ -87,6 +88,18 @@ class AsyncMemory:
     async def status(self, *, deep: bool = False) -> Status:
         """See ``Memory.status``."""
         return await self._run(self._memory.status, deep=deep)
+
+    async def estimate(self) -> Estimate | None:
+        """See ``Memory.estimate``."""
+        return await self._run(self._memory.estimate)
+
+    async def costs(self, *, days: int = 30) -> CostReport:
+        """See ``Memory.costs``."""
+        return await self._run(self._memory.costs, days=days)
+
+    async def load_model(self) -> None:
+        """See ``Memory.load_model``."""
+        await self._run(self._memory.load_model)
 
     async def start_session(self, session_key: str) -> None:
         """See ``Memory.start_session``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -31,15 +32,17 @@ class Disk:
         """Compare a hit's file with what was indexed, by size and time."""
         key = (candidate.source, candidate.path)
         if key not in self._seen:
-            self._seen[key] = _compare(locate(self._rules, *key), candidate)
+            path = locate(self._rules, *key)
+            self._seen[key] = _compare(path, candidate, follow_links=self._rules.follow_links)
         return self._seen[key]
 
 
-def _compare(path: Path | None, candidate: Candidate) -> Look:
+def _compare(path: Path | None, candidate: Candidate, *, follow_links: bool) -> Look:
     try:
-        found = path.stat() if path is not None else None
+        found = path.stat(follow_symlinks=follow_links) if path is not None else None
     except OSError:
         found = None
-    if found is None:
+    # A folder, a FIFO or a link that took the file's name holds nothing of what was indexed.
+    if found is None or not stat.S_ISREG(found.st_mode):
         return "gone"
     return "same" if (found.st_size, modified_ns(found)) == (candidate.size, candidate.mtime_ns) else "changed"

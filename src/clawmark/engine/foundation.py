@@ -7,29 +7,29 @@ that users learn.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from clawmark.config import load_settings
-from clawmark.core.errors import ArgumentError, ClawmarkError
+from clawmark.config import load_settings, user_cache_dir
+from clawmark.core.errors import ArgumentError
 from clawmark.core.model import ErrorInfo, SearchResponse, SyncReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.core.scoring import CosineMap
 from clawmark.core.tokens import query_terms
-from clawmark.embedders.gate import GatedEmbedder
-from clawmark.embedders.registry import NONE, check_provider, cosine_map, make_embedder, provider_error
+from clawmark.embedders.registry import cosine_map
 from clawmark.engine import places, rules
 from clawmark.engine.arguments import SearchRequest
 from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
+from clawmark.engine.providing import Providing, continued, settings_for
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
+from clawmark.engine.spending import unasked_embedder
 from clawmark.engine.triggers import Triggers
 from clawmark.engine.writing import Pen
 from clawmark.files import matcher, strays_message
@@ -60,13 +60,13 @@ class Foundation:
         self._workspace = places.existing_workspace(workspace)
         self._environ = dict(os.environ)
         self._loaded = load_settings(workspace=self._workspace, config=config, environ=self._environ)
-        self._settings = self._loaded.settings
-        self._given = embedder if embedder is not None and not isinstance(embedder, str) else None
-        self._use_provider(embedder)
+        origin = self._loaded.origins["embedding.provider"]
+        self._settings = settings_for(self._loaded.settings, embedder, origin, self._environ)
         self._clock = clock or _utc_now
         self._fold_case = places.folds_case(self._workspace)
-        self._embedder_lock = threading.Lock()
-        self._cache = places.embedding_cache(self._settings, self._environ)
+        given = None if isinstance(embedder, str) else embedder
+        self._providing = Providing(self._settings, given, self._environ, user_cache_dir(self._environ), self._clock)
+        self._cache = places.embedding_cache(self._settings, self._environ, self._providing.meter.count_cached)
         opened = places.open_store(self._workspace, store, self._settings, self._environ)
         self._place = Workplace(
             store=opened,
@@ -78,8 +78,13 @@ class Foundation:
             lock_path=places.lock_path(opened),
             clock=self._clock,
         )
-        live = places.live_rules(self._settings)
-        self._freshener = Freshener(self._place, self._quick_pass, embeds=self._provider != NONE, live=live)
+        self._freshener = Freshener(
+            self._place,
+            self._quick_pass,
+            embeds=self._providing.embeds,
+            live=places.live_rules(self._settings),
+            due=self._providing.is_due,
+        )
         self._pen = Pen(
             self._place.rules, self._freshener, environ=self._environ, indexes=self._settings.sync.on_search
         )
@@ -98,48 +103,23 @@ class Foundation:
         self._triggers.close()
         self._freshener.wait()
         self._place.store.close()
+        self._providing.close()
         if self._cache is not None:
             self._cache.close()
 
-    def _use_provider(self, embedder: Embedder | str | None) -> None:
-        """Let an argument replace the configured provider; one place decides for all paths."""
-        if self._given is not None and not isinstance(self._given, Embedder):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError(f"embedder must be an Embedder or the name of a provider, not {self._given!r}.")
-        if isinstance(embedder, str):
-            provider = embedder
-        elif embedder is not None:
-            provider = embedder.provider
-        else:
-            provider = self._settings.embedding.provider
-        if self._given is None:
-            check_provider(provider)
-        self._provider = provider
-        self._settings = replace(self._settings, embedding=replace(self._settings.embedding, provider=provider))
-
-    def _provider_error(self) -> ClawmarkError | None:
-        """Tell why the provider cannot start, as far as that is known without loading it."""
-        if self._given is not None:
-            return None
-        return provider_error(self._provider, self._settings.embedding, self._environ)
-
-    def _embedder(self) -> Embedder | None:
-        with self._embedder_lock:
-            return self._gated_embedder
-
-    @cached_property
-    def _gated_embedder(self) -> Embedder | None:
-        made = self._given or make_embedder(
-            self._provider, self._settings.embedding, self._environ, places.models_folder(self._environ)
-        )
-        return None if made is None else GatedEmbedder(made)
-
     def _pass(self, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
-        return synchronise(self._place, self._embedder, force=force, progress=progress)
+        """A pass that somebody asked for; when the provider fails for good, the fallback goes on."""
+        embedder = partial(self._providing.for_pass, explicit=True, progress=progress)
+        report = synchronise(self._place, embedder, force=force, progress=progress)
+        if report.error is None or not self._providing.falls_back_after(report.error.code):
+            return report
+        return continued(report, synchronise(self._place, partial(embedder, instead=True), progress=progress))
 
     def _quick_pass(self, progress: Progress | None = None) -> SyncReport:
         """A pass that nobody asked for: one of another process is not waited for."""
+        embedder = partial(unasked_embedder, self._providing, self._place)
         wait = QUICK_LOCK_SECONDS
-        return synchronise(self._place, self._embedder, progress=progress, wait_seconds=wait, explicit=False)
+        return synchronise(self._place, embedder, progress=progress, wait_seconds=wait, explicit=False)
 
     def _search(self, request: SearchRequest) -> SearchResponse:
         started = time.perf_counter()
@@ -197,7 +177,8 @@ class Foundation:
             settings=self._settings,
             sources=frozenset(self._settings.sources),
             decay=rules.decay_settings(self._settings),
-            embedder=self._embedder,
+            embedder=self._providing.for_query,
+            instead=lambda: self._providing.reason,
             cosine_map=_map_of,
             disk=Disk(self._place.rules, rules.trust_rules(self._settings)),
             matches=matcher,

@@ -52,19 +52,28 @@ class Freshener:
         synchronise: Runs one pass and gives its report.
         embeds: Whether a pass may have to embed.
         live: When a transcript that is being written may wait.
+        due: Whether a provider that failed may be tried again.
     """
 
     def __init__(
-        self, place: Workplace, synchronise: Callable[[], SyncReport], *, embeds: bool, live: LiveRules
+        self,
+        place: Workplace,
+        synchronise: Callable[[], SyncReport],
+        *,
+        embeds: bool,
+        live: LiveRules,
+        due: Callable[[], bool] = lambda: False,
     ) -> None:
         self._place = place
         self._synchronise = synchronise
+        self._due = due
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
         self._live = live
         self._lock = threading.Lock()
         self._last: _Look | None = None
         self._background: threading.Thread | None = None
         self._started_at = 0.0
+        self._is_bare = False
         self.allow_background = True
         self.watcher: Watcher | None = None
 
@@ -82,7 +91,8 @@ class Freshener:
                 return known
             began = time.monotonic()
             found = self._look(patience)
-            self._last = _Look(began, time.monotonic(), found)
+            # Where no file counts yet, a look costs nothing, and the first note is waited for.
+            self._last = None if self._is_bare else _Look(began, time.monotonic(), found)
             return found
 
     def note(self, report: SyncReport, began: float) -> None:
@@ -143,13 +153,17 @@ class Freshener:
         return None if changed or time.monotonic() - last.ended >= CHECK_SECONDS else last.found
 
     def _look(self, patience: float | None) -> Freshness:
+        self._is_bare = False
         try:
             changes = find_changes(self._place)
         except StoreError:
             return Freshness()  # the search itself meets the same fault and reports it
         except ClawmarkError as error:
             return Freshness(stale=True, notices=(Notice(error.code, error.message, error.action),))
+        self._is_bare = not changes.scan.files
         if not changes:
+            if self.allow_background and self._due():
+                self.start()  # what a provider's failure left without a vector
             return Freshness()
         if only_live(changes, self._live):
             return Freshness(stale=True, notices=(_growing(changes),))

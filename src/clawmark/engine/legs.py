@@ -15,6 +15,7 @@ from clawmark.core.errors import ClawmarkError
 from clawmark.core.log import logger
 from clawmark.core.model import Notice
 from clawmark.core.ports import Embedder
+from clawmark.embedders.guard import GuardedEmbedder
 from clawmark.sync import same_space
 from clawmark.sync.embedding import checked, fitting
 
@@ -51,15 +52,23 @@ class QueryEmbedding:
         query: The question.
         space: Provider, model and dimensions of the vectors in the index; None when
             there are none yet.
-        embedder: Gives the embedder; may raise.
+        embedder: Gives the embedder for the vectors of the index; may raise.
     """
 
-    def __init__(self, query: str, space: dict[str, Any] | None, embedder: Callable[[], Embedder | None]) -> None:
+    def __init__(
+        self,
+        query: str,
+        space: dict[str, Any] | None,
+        embedder: Callable[[dict[str, Any] | None], Embedder | None],
+    ) -> None:
         self._query = query
         self._space = space
         self._embedder = embedder
         self._outcome: QueryVector | None = None
         self._thread: threading.Thread | None = None
+        self._asked: Embedder | None = None
+        self._lock = threading.Lock()
+        self._came_late: Callable[[], None] | None = None
 
     def start(self, *, in_background: bool) -> None:
         """Begin; without a deadline the caller's own thread does the work when asked."""
@@ -73,22 +82,33 @@ class QueryEmbedding:
             self._work()
         else:
             self._thread.join(timeout)
-        if self._outcome is None:
-            return QueryVector(None, None, "vector leg timed out", (_late(),))
-        return self._outcome
+        with self._lock:
+            if self._outcome is not None:
+                return self._outcome
+            # Further questions do not queue up behind this one.
+            if isinstance(self._asked, GuardedEmbedder):
+                self._came_late = self._asked.counted_late()
+        return QueryVector(None, None, "vector leg timed out", (_late(),))
 
     def _work(self) -> None:
+        outcome = self._tried()
+        with self._lock:
+            self._outcome = outcome
+            if self._came_late is not None:
+                self._came_late()
+
+    def _tried(self) -> QueryVector:
         try:
-            self._outcome = self._embed()
+            return self._embed()
         except ClawmarkError as error:
-            self._outcome = QueryVector(None, None, error.message, (Notice(error.code, error.message, error.action),))
+            return QueryVector(None, None, error.message, (Notice(error.code, error.message, error.action),))
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; the text leg still answers
             logger(__name__).debug("embedding the question failed", exc_info=error)
             reason = f"vector leg failed: {error or type(error).__name__}"
-            self._outcome = QueryVector(None, None, reason, (Notice("QUERY_EMBEDDING_FAILED", reason),))
+            return QueryVector(None, None, reason, (Notice("QUERY_EMBEDDING_FAILED", reason),))
 
     def _embed(self) -> QueryVector:
-        embedder = self._embedder()
+        embedder = self._asked = self._embedder(self._space)
         if embedder is None:
             return QueryVector(None, None)
         if self._space is None:

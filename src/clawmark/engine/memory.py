@@ -20,10 +20,10 @@ from clawmark.core.model import (
     SyncReport,
     WriteReport,
 )
-from clawmark.embedders.registry import NONE
 from clawmark.engine import places
 from clawmark.engine.arguments import names_checked, search_request, text_argument, whole_number
 from clawmark.engine.foundation import Foundation
+from clawmark.engine.spending import CostReport, Estimate, cost_report, first_estimate, with_costs
 from clawmark.engine.transcripts import read_lines
 from clawmark.engine.triggers import Listener
 from clawmark.engine.upkeep import forced_pass
@@ -242,10 +242,26 @@ class Memory(Foundation):
         """
         from clawmark.engine.statusing import Provider, status_of
 
-        provider = Provider(None if self._provider == NONE else self._provider, self._provider_error())
+        provider = Provider(self._providing.current, self._providing.error())
         cache = self._cache.stats() if self._cache else None
         found = status_of(self._place, provider=provider, deep=deep, cache=cache)
-        return replace(found, watch=self._triggers.status())
+        return with_costs(replace(found, watch=self._triggers.status()), self._providing)
+
+    def estimate(self) -> Estimate | None:
+        """Estimate what the first index with a remote provider costs; None when there is nothing to ask for."""
+        return first_estimate(self._providing, self._place)
+
+    def costs(self, *, days: int = 30) -> CostReport:
+        """Give what embedding has cost the user, in all workspaces.
+
+        Args:
+            days: How many days to look back, >= 1.
+        """
+        return cost_report(self._providing, whole_number("days", days, least=1) or 1)
+
+    def load_model(self) -> None:
+        """Make the model ready in the background; searches answer by keyword meanwhile, and say so."""
+        self._providing.load()
 
     def start_session(self, session_key: str) -> None:
         """Begin a sync in the background when a session begins; never raises for what the sync meets.
@@ -305,7 +321,8 @@ class Memory(Foundation):
         from clawmark.engine.doctor import Checkup, diagnose
 
         other = places.index_of_read_only(self._workspace, self._environ)
-        checkup = Checkup(self._place, self.status, self._loaded.warnings, self._embedder, other, self._clock())
+        embedder = partial(self._providing.for_query, None)
+        checkup = Checkup(self._place, self.status, self._loaded.warnings, embedder, other, self._clock())
         return diagnose(checkup, self.sync if fix else None)
 
     def finish_before_answering(self) -> None:

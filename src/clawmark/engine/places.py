@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmark.config import Settings, user_cache_dir
@@ -141,11 +141,14 @@ def lock_path(store: Store) -> Path | None:
     return path.with_name("sync.lock") if isinstance(path, Path) else None
 
 
-def embedding_cache(settings: Settings, environ: Mapping[str, str]) -> EmbeddingCache | None:
-    """Give the user's embedding cache; None when it is switched off."""
+def embedding_cache(
+    settings: Settings, environ: Mapping[str, str], told: Callable[[str, str, int], None]
+) -> EmbeddingCache | None:
+    """Give the user's embedding cache, which tells of what it spares; None when it is switched off."""
     if not settings.cache.enabled:
         return None
-    return EmbeddingCache(user_cache_dir(environ) / "embeddings.sqlite", max_entries=settings.cache.max_entries)
+    path = user_cache_dir(environ) / "embeddings.sqlite"
+    return EmbeddingCache(path, max_entries=settings.cache.max_entries, told=told)
 
 
 def models_folder(environ: Mapping[str, str]) -> Path:

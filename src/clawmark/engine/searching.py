@@ -42,7 +42,8 @@ class Surroundings:
         settings: Effective settings.
         sources: Sources that are on.
         decay: Rules of decay.
-        embedder: Gives the embedder; may raise.
+        embedder: Gives the embedder for the vectors of an index; may raise.
+        instead: Says why another provider than the configured one answers; None when it does not.
         cosine_map: Gives the map of an embedder.
         disk: Looks at the files of hits.
         matches: Whether any of some gitignore-style patterns matches a path.
@@ -58,7 +59,8 @@ class Surroundings:
     settings: Settings
     sources: frozenset[str]
     decay: DecaySettings
-    embedder: Callable[[], Embedder | None]
+    embedder: Callable[[dict[str, Any] | None], Embedder | None]
+    instead: Callable[[], str | None]
     cosine_map: Callable[[Embedder], CosineMap]
     disk: Disk
     matches: Callable[[Sequence[str], str], bool]
@@ -369,6 +371,8 @@ class Search:
 
     def _fallback(self, query: QueryVector) -> Fallback | None:
         wanted = self._around.settings.embedding.provider
+        if query.vector is not None and query.embedder is not None and query.embedder.provider != wanted:
+            return Fallback(wanted, self._around.instead() or "the fallback answers")
         if query.reason is None or query.vector is not None:
             return None
         return Fallback(query.embedder.provider if query.embedder else wanted, query.reason)

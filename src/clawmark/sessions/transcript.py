@@ -70,6 +70,7 @@ class SessionReading:
 
     def __init__(self, data: Iterable[tuple[int, bytes]], *, name: str, earlier: Earlier | None = None) -> None:
         self._name = name
+        self._is_later_part = earlier is not None
         self._earlier = earlier or Earlier()
         self._known = self._earlier
         self._records = 0
@@ -93,7 +94,7 @@ class SessionReading:
             lines=lines,
             skipped_lines=self._records - len(lines),
             bad_lines=self._bad_lines,
-            revises_earlier=self._revises_earlier(),
+            revises_earlier=self._is_later_part and self._revises_earlier(),
         )
 
     def before(self, line: int) -> Earlier:
@@ -126,9 +127,12 @@ class SessionReading:
 
     def _revises_earlier(self) -> bool:
         before = self._earlier
-        if before.has_repeats and not before.has_main and self._known.has_main:
+        # A line that is read again may also stand in the end of a chunk that is kept.
+        repeats = before.has_repeats or any(draft.is_repeat for draft in self._drafts)
+        if repeats and not before.has_main and self._known.has_main:
             return True
-        return before.has_automated and before.kind != self._kind
+        turns = before.has_automated or any(draft.turn is not None for draft in self._drafts)
+        return turns and before.kind != self._kind
 
     def _add(self, number: int, raw: bytes) -> None:
         if not raw.strip():

@@ -162,6 +162,12 @@ class SqliteStore:
         with self._transaction() as db:
             write_copy(db, self.path)
 
+    def mend_copy(self) -> None:
+        """Write that file again where a process died between it and the index; one that is broken stays as it is."""
+        with suppress(StoreError):
+            if self.copy_differs():
+                self.write_copy()
+
     def close(self) -> None:
         """See ``core.ports.Store``."""
         with self._lock:

@@ -54,7 +54,9 @@ def write_copy(db: sqlite3.Connection, index: Path) -> None:
         StoreError: The file cannot be written; nothing is forgotten then.
     """
     path = copy_path(index)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    # One name for all: only one process at a time is in a transaction, and what a killed
+    # one has left is overwritten.
+    temporary = path.with_name(f"{path.name}.tmp")
     try:
         with temporary.open("w", encoding="utf-8") as file:
             json.dump({"format": _FORMAT, "tombstones": _all_rows(db)}, file, indent=1)

@@ -78,6 +78,11 @@ class Built:
     kept_chars: int = 0
 
 
+def rejection(found: FoundFile, reason: str) -> Document:
+    """Note a file that was looked at and holds nothing to index, so that it is not read again."""
+    return Document(found.source, found.path, "", found.size, found.mtime_ns, rejected=reason)
+
+
 def build(found: FoundFile, recipe: Recipe, row: DocumentRow | None = None) -> Built:
     """Read a file and make its document, without what is forgotten.
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from clawmark.core.chunking import WEIGHT_PER_TOKEN, weigh
 from clawmark.core.codes import encode, is_record
-from clawmark.core.errors import ClawmarkError, EmbeddingError, InputTooLongError, QuotaError, RateLimitedError
+from clawmark.core.errors import (
+    ClawmarkError,
+    EmbeddingError,
+    InputTooLongError,
+    ProviderError,
+    QuotaError,
+    RateLimitedError,
+)
 from clawmark.core.graphemes import safe_cut
 from clawmark.core.log import logger
 from clawmark.core.model import PathReason
@@ -77,6 +84,9 @@ def embed_pending(
     spender = _Spender(embedder, outcome)
     while True:
         before = spender.dimensions
+        # A second round tries again what failed in the first.
+        outcome.failed.clear()
+        outcome.refused = 0
         try:
             for page in _pages(store, agent, identity, again=again):
                 for batch in _batches(page, embedder, spender.dimensions, cache):
@@ -199,7 +209,7 @@ class _Spender:
         texts = [chunk.text for chunk in chunks]
         try:
             vectors = self._by_sentence(texts) if embeds_sentences(self._embedder) else self._whole(texts)
-        except (RateLimitedError, QuotaError):
+        except (RateLimitedError, QuotaError, ProviderError):
             raise
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; one bad text must not sink the rest
             return self._halved(chunks, error)

@@ -22,7 +22,7 @@ from clawmark.core.model import ErrorInfo, PathReason, SyncReport
 from clawmark.core.ports import Document, DocumentRow, Embedder, Store, Writer
 from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
-from clawmark.sync.building import Built, Recipe, build
+from clawmark.sync.building import Built, Recipe, build, rejection
 from clawmark.sync.checking import check
 from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
 from clawmark.sync.locking import one_at_a_time
@@ -173,6 +173,7 @@ class _Pass:
         self._explicit = explicit
         self._identity = place.recipe.identity()
         self._recipe = place.recipe
+        self._may_lack_rows = False
         self._counts = {"added": 0, "changed": 0, "removed": 0, "moved": 0, "unchanged": 0, "redactions": 0}
         self._skipped: list[PathReason] = []
         self._failed: list[PathReason] = []
@@ -195,6 +196,7 @@ class _Pass:
             forgotten = Forgotten(reader.tombstones())
         self._recipe = replace(place.recipe, forgotten=forgotten)
         purge(place.store, place.agent, self._identity, forgotten)
+        getattr(place.store, "mend_copy", bool)()
 
     def _changes(self) -> Changes:
         scan = scan_files(self._place.rules, self._place.sources)
@@ -235,16 +237,23 @@ class _Pass:
         if forgotten == self._recipe.forgotten:
             return False
         self._recipe = replace(self._recipe, forgotten=forgotten)
+        self._may_lack_rows = True
         return True
 
     def _read(self, found: FoundFile, row: DocumentRow | None) -> Built | None:
         try:
-            return build(found, self._recipe, None if self._force else row)
+            # The name of a transcript may give its id and kind: after a rename all of it is read.
+            known = self._trusted(row)
+            return build(found, self._recipe, known if known and known.path == found.path else None)
         except UnreadableNoteError as error:
             if error.lasting:
                 return Built(rejection(found, error.reason), (), 0)
             self._failed.append(PathReason(found.path, error.reason))
             return None
+
+    def _trusted(self, row: DocumentRow | None) -> DocumentRow | None:
+        """Give what the index has of a file, unless its rows may have been forgotten since they were listed."""
+        return None if self._force or self._may_lack_rows else row
 
     def _write(self, writer: Writer, row: DocumentRow | None, built: Built, leaving: dict[int, DocumentRow]) -> None:
         document = built.document
@@ -253,11 +262,12 @@ class _Pass:
         is_renamed = row is not None and row.path != document.path
         if row is not None and is_renamed:
             writer.move(row.id, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
-        if row is not None and row.hash == document.hash and row.rejected == document.rejected and not self._force:
-            writer.touch(row.id, size=document.size, mtime_ns=document.mtime_ns)
+        known = self._trusted(row)
+        if known is not None and _same(known, document):
+            writer.touch(known.id, size=document.size, mtime_ns=document.mtime_ns)
             self._counts["moved" if is_renamed else "unchanged"] += document.rejected is None
             return
-        if row is None and self._move(writer, document, leaving):
+        if row is None and not self._may_lack_rows and self._move(writer, document, leaving):
             return
         _put(writer, built)
         self._counts["redactions"] += built.redactions
@@ -267,7 +277,7 @@ class _Pass:
     def _move(self, writer: Writer, document: Document, leaving: dict[int, DocumentRow]) -> bool:
         """Give the place of a file that is gone to one with the same content: nothing is embedded again."""
         for number, row in leaving.items():
-            if (row.source, row.hash) == (document.source, document.hash) and document.rejected is None:
+            if row.source == document.source and _same(row, document) and document.rejected is None:
                 writer.move(number, path=document.path, size=document.size, mtime_ns=document.mtime_ns)
                 del leaving[number]
                 self._counts["moved"] += 1
@@ -364,9 +374,11 @@ def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
     return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
 
 
-def rejection(found: FoundFile, reason: str) -> Document:
-    """Note a file that was looked at and holds nothing to index, so that it is not read again."""
-    return Document(found.source, found.path, "", found.size, found.mtime_ns, rejected=reason)
+def _same(row: DocumentRow, document: Document) -> bool:
+    """Tell whether a file makes the document that is there; other bytes, or another name of a transcript, do not."""
+    if (row.hash, row.rejected) != (document.hash, document.rejected):
+        return False
+    return all(row.meta.get(name) == document.meta.get(name) for name in ("kind", "session"))
 
 
 def _cut(work: list[tuple[FoundFile, DocumentRow | None]]) -> Iterator[list[tuple[FoundFile, DocumentRow | None]]]:

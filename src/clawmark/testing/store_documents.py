@@ -97,6 +97,17 @@ class StoreDocuments:
             assert reader.cosines(unit(), old) == {}
             assert [chunk.text for chunk in reader.pending(limit=10)] == ["A heron waits."]
 
+    def test_a_replaced_document_keeps_the_vectors_of_texts_that_stay(self, store: Store) -> None:
+        """Wherever they stand now; what is new waits for one."""
+        put(store, "main", "memory/a.md", _CRANES)
+        embed(store, "main", dict(zip(chunk_ids(store, "main"), (0.25, 0.75), strict=True)))
+        put(store, "main", "memory/a.md", "A heron waits.\n\nThe door is open.")
+        with store.reading("main") as reader:
+            assert [chunk.text for chunk in reader.pending(limit=10)] == ["A heron waits."]
+            ((found, cosine),) = reader.vector_candidates(unit(), EVERYTHING, 10)
+            assert (reader.texts([found])[found], cosine) == ("The door is open.", pytest.approx(0.75, abs=1e-6))
+        assert store.faults("main") == []
+
     def test_a_removed_document_is_never_found_again(self, store: Store) -> None:
         """Neither by word, nor by meaning, nor in a count."""
         number = put(store, "main", "memory/a.md", _CRANES)

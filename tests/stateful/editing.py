@@ -6,11 +6,11 @@ import os
 import shutil
 import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from dying import Words
-from ground import FOLDERS, FORMATS, LOGS, NOTES, TRANSCRIPTS, Ground, lines_of
+from ground import FOLDERS, FORMATS, LOGS, MORE_LOGS, NOTES, TRANSCRIPTS, Ground, lines_of
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -35,12 +35,13 @@ RAW = (b"walrus \xff harbour\n", b"walrus\0harbour\n", b"\n \n", "walrus\r\nkett
 IGNORED = ("memory/a.md", "memory/sub/", "*.md\n!memory/b.md", "sessions/one.jsonl", "memory/2*", "nothing")
 RECIPES = ({}, {"tokens": 48, "overlap": 12}, {"tokens": 48, "overlap": 0})
 EXCLUDED = ((), ("memory/b.md",), ("memory/other/**", "sessions/two.jsonl"))
+LOG_FOLDERS = ((LOGS, MORE_LOGS), (LOGS,), (), (MORE_LOGS, LOGS))
 # The same question of another provider's model is never compared with the first's.
 MODELS = ("words-1", "words-2")
 
 notes = st.sampled_from(NOTES)
 folders = st.sampled_from(FOLDERS)
-transcripts = st.sampled_from([f"{LOGS}/{name}" for name in TRANSCRIPTS])
+transcripts = st.sampled_from(TRANSCRIPTS)
 texts = st.lists(st.sampled_from(LINES), min_size=1, max_size=6).map("\n".join)
 roles = st.sampled_from(("user", "user", "assistant"))
 
@@ -53,7 +54,8 @@ class EditedFiles(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="clawmark-model-"))
         self.workspace = self.folder / "ws"
         self.ground = Ground(self.workspace)
-        self.options: dict[str, Any] = {"recipe": {}, "exclude": (), "logs": True, "cache": True, "decay": False}
+        self.options: dict[str, Any] = {"cache": True, "decay": False, "links": False, "logs": LOG_FOLDERS[0]}
+        self.options |= {"recipe": {}, "exclude": ()}
         self.model = MODELS[0]
         self.embedder = Words(self.model)
         self.forgotten: set[str] = set()
@@ -73,8 +75,8 @@ class EditedFiles(RuleBasedStateMachine):
         chosen = self.options
         return {
             "chunking": chosen["recipe"],
-            "files": {"exclude": list(chosen["exclude"])},
-            "sessions": {"paths": [LOGS] if chosen["logs"] else []},
+            "files": {"exclude": list(chosen["exclude"]), "follow_links": chosen["links"]},
+            "sessions": {"paths": list(chosen["logs"])},
             "cache": {"enabled": chosen["cache"]},
             "query": {"hybrid": {"temporal_decay": {"enabled": chosen["decay"]}}},
         }
@@ -252,11 +254,12 @@ class EditedFiles(RuleBasedStateMachine):
     @rule(
         recipe=st.sampled_from(RECIPES),
         exclude=st.sampled_from(EXCLUDED),
-        logs=st.sampled_from((True, True, False)),
+        logs=st.sampled_from(LOG_FOLDERS),
+        links=st.booleans(),
         model=st.sampled_from((*MODELS, MODELS[0])),
     )
-    def reconfigure(self, recipe: dict[str, int], exclude: tuple[str, ...], model: str, *, logs: bool) -> None:
-        self.options |= {"recipe": recipe, "exclude": exclude, "logs": logs}
+    def reconfigure(self, model: str, **options: Any) -> None:
+        self.options |= options
         self.model = model
         self.reopen()
 
@@ -273,7 +276,7 @@ class EditedFiles(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(TRANSCRIPTS))
     def forget_session(self, name: str) -> None:
-        self.memory.forget(session=name.removesuffix(".jsonl"))
+        self.memory.forget(session=PurePath(name).stem)
 
     @rule(path=notes)
     def forget_passage(self, path: str) -> None:

@@ -96,7 +96,7 @@ class FilesAndIndex(EditedFiles):
         self.reopen()
         response = self.memory.search(QUERIES[0])
         assert (response.stale, response.error) == (False, None)
-        assert_is_on_disk(self.workspace, response)
+        assert_is_on_disk(self.workspace, response, follow_links=self.options["links"])
         status = self.memory.status()
         if (status.state, status.eligible, status.last_sync) == ("pending", 0, None):
             return  # nothing to index, and no index
@@ -138,7 +138,7 @@ class FilesAndIndex(EditedFiles):
     def _is_true(self, memory: Memory, query: str) -> None:
         response = memory.search(query, max_results=50, min_score=0.0)
         assert response.error is None, response.error
-        assert_is_on_disk(self.workspace, response)
+        assert_is_on_disk(self.workspace, response, follow_links=self.options["links"])
         assert self.forgotten.isdisjoint(result.path for result in response.results)
 
     @invariant()

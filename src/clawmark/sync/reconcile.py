@@ -49,6 +49,9 @@ class Changes:
         gone: Documents whose file is no longer eligible.
         unchanged: Number of files that are as they were.
         rejected: Files that were read before and hold nothing to index.
+        unfinished: Whether another index than the wanted one answers: a pass was killed
+            before its end, or settings have changed.
+        waiting: Chunks of an unfinished index without a vector.
     """
 
     scan: Scan
@@ -57,9 +60,11 @@ class Changes:
     gone: tuple[DocumentRow, ...]
     unchanged: int
     rejected: tuple[PathReason, ...]
+    unfinished: bool = False
+    waiting: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.fresh or self.touched or self.gone)
+        return bool(self.fresh or self.touched or self.gone or self.unfinished)
 
     @property
     def bytes_to_read(self) -> int:
@@ -103,8 +108,12 @@ def find_changes(place: Workplace) -> Changes:
     """Compare files and index by size and time; no file is opened."""
     scan = scan_files(place.rules, place.sources)
     with place.store.reading(place.agent, place.recipe.identity()) as reader:
+        state, counts = reader.state(), reader.counts()
         rows = {(row.source, row.path): row for row in reader.documents()}
-    return compare(scan, rows)
+    if state is not None and state.complete:
+        return compare(scan, rows)
+    unfinished = state is not None or bool(place.store.identities(place.agent))
+    return replace(compare(scan, rows), unfinished=unfinished, waiting=_without_vector(counts))
 
 
 def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow]) -> Changes:
@@ -283,7 +292,7 @@ class _Pass:
         with place.store.reading(place.agent, self._identity) as reader:
             counts = reader.counts()
             state = reader.state()
-        waiting = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        waiting = _without_vector(counts)
         space = state.facts.get("space") if state else None
         try:
             embedder = self._embedder() if waiting or space else None
@@ -320,7 +329,7 @@ class _Pass:
             state, counts = reader.state(), reader.counts()
         stopped = outcome.stopped
         error = ErrorInfo(stopped.code, stopped.message, stopped.action) if stopped else None
-        missing = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        missing = _without_vector(counts)
         if error is None and (self._explicit or changes):
             error = check(place.store, place.agent, missing, outcome)
         facts = {
@@ -352,6 +361,10 @@ class _Pass:
         if self._explicit or state is None or not state.complete or changes:
             return True
         return any(state.facts.get(name) != facts[name] for name in ("error", "failed"))
+
+
+def _without_vector(counts: dict[str, dict[str, int]]) -> int:
+    return sum(count["chunks"] - count["vectors"] for count in counts.values())
 
 
 def same_space(space: dict[str, Any], embedder: Embedder) -> bool:

@@ -249,3 +249,39 @@ def test_a_passage_that_is_forgotten_during_a_sync_takes_nothing_else_of_its_not
     assert paths(memory.search("kettle")) == [f"memory/{'b' if moved else 'a'}.md"]
     assert "walrus" not in memory.search("kettle").results[0].snippet
     assert memory.status().state == "fresh"
+
+
+def test_a_search_never_answers_from_the_index_of_former_settings(open_memory: Open, note: Note) -> None:
+    """Nothing is eligible now, so there is nothing to read: what was indexed with other chunks must go all the same."""
+    note("memory/a.md", "walrus in the harbour")
+    open_memory().sync()
+    memory = open_memory(config={"chunking": {"tokens": 100}, "files": {"exclude": ["memory/a.md"]}})
+
+    assert memory.search("walrus").results == ()
+    assert memory.status().state == "fresh"
+
+
+class Killed(BaseException):
+    """Ends a sync as a kill does."""
+
+
+@pytest.mark.parametrize("tokens", [400, 20])
+def test_a_search_finishes_a_sync_that_was_killed_while_it_embedded(
+    open_memory: Open, note: Note, *, tokens: int
+) -> None:
+    """All files were read and their times noted: only vectors, or with other chunks the switch, are missing."""
+    note("memory/a.md", "walrus in the harbour\n\n" + "the kettle stands on the stove\n" * 10)
+    if tokens != 400:
+        open_memory(embedder=StubEmbedder()).sync()
+
+    def die(texts: object) -> None:
+        raise Killed
+
+    config = {"chunking": {"tokens": tokens, "overlap": 0}, "cache": {"enabled": False}}
+    with pytest.raises(Killed):
+        open_memory(config=config, embedder=StubEmbedder(on_documents=die)).sync()
+    memory = open_memory(config=config, embedder=StubEmbedder({"walrus": 0.9}))
+    response = memory.search("walrus")
+
+    assert (response.mode, response.stale, codes(response)) == ("hybrid", False, [])
+    assert memory.status().state == "fresh"

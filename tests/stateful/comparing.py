@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ground import LOGS, WORDS, is_regular
+from ground import LOGS, MORE_LOGS, WORDS, is_regular
 
 from clawmark import Memory, SearchResponse, SearchResult
 from clawmark.core.ports import Reader
@@ -122,22 +122,29 @@ def numbers_of(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in status.items() if name not in local}
 
 
-def assert_is_on_disk(workspace: Path, response: SearchResponse) -> None:
+def assert_is_on_disk(workspace: Path, response: SearchResponse, *, follow_links: bool) -> None:
     """Check that each result's file is there, and that a fresh one says what the file says."""
     for result in response.results:
-        file = workspace / file_of(result)
-        assert is_regular(file), f"{result.path} answers and is no file"
+        files = [file for file in _files_of(workspace, result) if is_regular(file, follow_links=follow_links)]
+        assert files, f"{result.path} answers and is no file"
         if not result.stale:
-            text = file.read_text(encoding="utf-8", errors="replace").replace("\\n", "\n")
-            unknown = [word for word in result.snippet.split() if not _is_known(word, text)]
-            assert unknown == [], f"{result.path} answers {unknown}"
+            unknown = [_unknown_words(file, result.snippet) for file in files]
+            assert [] in unknown, f"{result.path} answers {unknown}"
+
+
+def _files_of(workspace: Path, result: SearchResult) -> list[Path]:
+    """Give the files that a result may be of: the path of a transcript does not always name its folder."""
+    if result.source == "memory":
+        return [workspace / result.path]
+    below = result.path.removeprefix("sessions/")
+    return [workspace / below, workspace / LOGS / below, workspace / MORE_LOGS / below]
+
+
+def _unknown_words(file: Path, snippet: str) -> list[str]:
+    text = file.read_text(encoding="utf-8", errors="replace").replace("\\n", "\n")
+    return [word for word in snippet.split() if not _is_known(word, text)]
 
 
 def _is_known(word: str, text: str) -> bool:
     # The first and the last word of a snippet may be cut.
     return word in text or word in _NOT_OF_THE_FILE or any(mask in word for mask in _MASKS)
-
-
-def file_of(result: SearchResult) -> str:
-    """Give the path of a result's file in the workspace."""
-    return result.path if result.source == "memory" else f"{LOGS}/{result.path.removeprefix('sessions/')}"

@@ -21,8 +21,13 @@ NOTES = (
 )
 FOLDERS = ("memory/sub", "memory/other", "memory/far", "memory/.hidden")
 LOGS = "logs"
+# A second folder of transcripts: of two with one name, one is called after its folder.
+MORE_LOGS = "more"
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
-TRANSCRIPTS = ("one.jsonl", "two.jsonl", "cron-three.jsonl", f"{UUID}.jsonl")
+TRANSCRIPTS = (
+    *(f"{LOGS}/{name}.jsonl" for name in ("one", "two", "cron-three", UUID)),
+    *(f"{MORE_LOGS}/{name}.jsonl" for name in ("one", "two")),
+)
 WORDS = ("walrus", "harbour", "kettle", "lantern", "meadow", "orchard", "pepper", "quarry")
 # Long before the clock of the tests stands, so that nothing looks changed a moment ago.
 _FIRST_TIME_NS = 1_770_000_000_000_000_000
@@ -67,6 +72,7 @@ class Ground:
         self.serial = 0
         (workspace / "memory").mkdir(parents=True)
         (workspace / LOGS).mkdir()
+        (workspace / MORE_LOGS).mkdir()
 
     def marked(self, text: str) -> str:
         """Put a word that no other text has into each place for it."""
@@ -154,10 +160,10 @@ class Ground:
         return all(parent.is_dir() or not os.path.lexists(parent) for parent in parents)
 
 
-def is_regular(place: Path) -> bool:
-    """Tell whether a regular file is at a place, without following a link in its last part."""
+def is_regular(place: Path, *, follow_links: bool = False) -> bool:
+    """Tell whether a regular file is at a place."""
     try:
-        return stat.S_ISREG(place.lstat().st_mode)
+        return stat.S_ISREG(place.stat(follow_symlinks=follow_links).st_mode)
     except OSError:
         return False
 

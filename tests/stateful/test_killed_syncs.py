@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from dying import killed_sync
+from editing import RECIPES
 from ground import LOGS
-from test_index_equals_files import RECIPES, FilesAndIndex
+from test_index_equals_files import FilesAndIndex
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ CHECK_SECONDS = 1.0
 SMALL_BYTES_WITH_VECTORS = 256_000
 SMALL_BYTES_KEYWORD = 2_000_000
 SMALL_FILES = 500
+# Chunks to embed that a killed pass has left: as long as the bytes above.
+SMALL_CHUNKS = 160
 # A pass that has just begun, as at the start of a session, mostly finds nothing: it is waited for so long.
 BRIEF_SECONDS = 0.25
 
@@ -67,6 +69,7 @@ class Freshener:
         self._place = place
         self._synchronise = synchronise
         self._due = due
+        self._embeds = embeds
         self._small_bytes = SMALL_BYTES_WITH_VECTORS if embeds else SMALL_BYTES_KEYWORD
         self._live = live
         self._lock = threading.Lock()
@@ -184,6 +187,8 @@ class Freshener:
         return Freshness(stale=True, notices=(_running(),))
 
     def _is_small(self, changes: Changes) -> bool:
+        if self._embeds and changes.waiting > SMALL_CHUNKS:
+            return False
         return changes.bytes_to_read <= self._small_bytes and len(changes.paths) <= SMALL_FILES
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from clawmark.core.chunking import CHUNKER_VERSION, Chunk, chunk_text, embedding_text
 from clawmark.core.digest import content_key
 from clawmark.core.forgetting import FORGOTTEN, HIDDEN_LINES, NOTHING_FORGOTTEN, Forgotten
-from clawmark.core.ports import ChunkRow, Document, DocumentRow
+from clawmark.core.ports import ChunkRow, Document, DocumentRow, Writer
 from clawmark.core.tokens import TOKENIZER_VERSION, text_singles, text_terms
 from clawmark.files import FoundFile, read_note
 
@@ -76,6 +76,13 @@ class Built:
     redactions: int
     kept_chunks: int = 0
     kept_chars: int = 0
+
+    def put(self, writer: Writer) -> None:
+        """Write the document, or what is new of it."""
+        if self.kept_chunks:
+            writer.extend(self.document, self.chunks, kept_chunks=self.kept_chunks, kept_chars=self.kept_chars)
+        else:
+            writer.replace(self.document, self.chunks)
 
 
 def rejection(found: FoundFile, reason: str) -> Document:

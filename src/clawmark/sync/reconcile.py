@@ -50,6 +50,9 @@ class Changes:
         gone: Documents whose file is no longer eligible.
         unchanged: Number of files that are as they were.
         rejected: Files that were read before and hold nothing to index.
+        unfinished: Whether another index than the wanted one answers: a pass was killed
+            before its end, or settings have changed.
+        waiting: Chunks of an unfinished index without a vector.
     """
 
     scan: Scan
@@ -58,9 +61,11 @@ class Changes:
     gone: tuple[DocumentRow, ...]
     unchanged: int
     rejected: tuple[PathReason, ...]
+    unfinished: bool = False
+    waiting: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.fresh or self.touched or self.gone)
+        return bool(self.fresh or self.touched or self.gone or self.unfinished)
 
     @property
     def bytes_to_read(self) -> int:
@@ -104,8 +109,13 @@ def find_changes(place: Workplace) -> Changes:
     """Compare files and index by size and time; no file is opened."""
     scan = scan_files(place.rules, place.sources)
     with place.store.reading(place.agent, place.recipe.identity()) as reader:
+        state, counts = reader.state(), reader.counts()
         rows = {(row.source, row.path): row for row in reader.documents()}
-    return compare(scan, rows, place.recipe)
+    changes = compare(scan, rows, place.recipe)
+    if state is not None and state.complete:
+        return changes
+    unfinished = state is not None or bool(place.store.identities(place.agent))
+    return replace(changes, unfinished=unfinished, waiting=_without_vector(counts))
 
 
 def compare(scan: Scan, rows: dict[tuple[str, str], DocumentRow], recipe: Recipe) -> Changes:
@@ -269,7 +279,7 @@ class _Pass:
             return
         if row is None and not self._may_lack_rows and self._move(writer, document, leaving):
             return
-        _put(writer, built)
+        built.put(writer)
         self._counts["redactions"] += built.redactions
         if document.rejected is None:
             self._counts["added" if row is None or row.rejected is not None else "changed"] += 1
@@ -289,7 +299,7 @@ class _Pass:
         with place.store.reading(place.agent, self._identity) as reader:
             counts = reader.counts()
             state = reader.state()
-        waiting = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        waiting = _without_vector(counts)
         space = state.facts.get("space") if state else None
         try:
             embedder = self._embedder() if waiting or space else None
@@ -326,7 +336,7 @@ class _Pass:
             state, counts = reader.state(), reader.counts()
         stopped = outcome.stopped
         error = ErrorInfo(stopped.code, stopped.message, stopped.action) if stopped else None
-        missing = sum(count["chunks"] - count["vectors"] for count in counts.values())
+        missing = _without_vector(counts)
         if error is None and (self._explicit or changes):
             error = check(place.store, place.agent, missing, outcome)
         facts = {
@@ -360,11 +370,8 @@ class _Pass:
         return any(state.facts.get(name) != facts[name] for name in ("error", "failed"))
 
 
-def _put(writer: Writer, built: Built) -> None:
-    if built.kept_chunks:
-        writer.extend(built.document, built.chunks, kept_chunks=built.kept_chunks, kept_chars=built.kept_chars)
-    else:
-        writer.replace(built.document, built.chunks)
+def _without_vector(counts: dict[str, dict[str, int]]) -> int:
+    return sum(count["chunks"] - count["vectors"] for count in counts.values())
 
 
 def same_space(space: dict[str, Any], embedder: Embedder) -> bool:

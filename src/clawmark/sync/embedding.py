@@ -149,6 +149,13 @@ def _batches(
         yield _Batch({}, missing[start : start + size], twins)
 
 
+def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
+    """Tell whether vectors of an index can be compared with those of an embedder."""
+    if (space["provider"], space["model"]) != (embedder.provider, embedder.model):
+        return False
+    return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
+
+
 def space_of(embedder: Embedder, dimensions: int) -> dict[str, Any]:
     """Give what vectors must have in common to lie in one index."""
     return {

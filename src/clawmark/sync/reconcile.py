@@ -24,7 +24,7 @@ from clawmark.embedders.cache import EmbeddingCache
 from clawmark.files import FileRules, FoundFile, Scan, Source, UnreadableNoteError, scan_files
 from clawmark.sync.building import Built, Recipe, build, rejection
 from clawmark.sync.checking import check
-from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, space_of
+from clawmark.sync.embedding import EmbeddingOutcome, embed_pending, same_space, space_of
 from clawmark.sync.locking import one_at_a_time
 from clawmark.sync.purging import purge
 from clawmark.sync.renames import follow_renames
@@ -372,13 +372,6 @@ class _Pass:
 
 def _without_vector(counts: dict[str, dict[str, int]]) -> int:
     return sum(count["chunks"] - count["vectors"] for count in counts.values())
-
-
-def same_space(space: dict[str, Any], embedder: Embedder) -> bool:
-    """Tell whether vectors of an index can be compared with those of an embedder."""
-    if (space["provider"], space["model"]) != (embedder.provider, embedder.model):
-        return False
-    return embedder.dimensions is None or embedder.dimensions == space["dimensions"]
 
 
 def _same(row: DocumentRow, document: Document) -> bool:

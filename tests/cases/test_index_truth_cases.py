@@ -285,3 +285,14 @@ def test_a_search_finishes_a_sync_that_was_killed_while_it_embedded(
 
     assert (response.mode, response.stale, codes(response)) == ("hybrid", False, [])
     assert memory.status().state == "fresh"
+
+
+def test_a_blank_note_that_is_forgotten_is_listed_as_forgotten(open_memory: Open, note: Note) -> None:
+    """As an index that is made anew says it."""
+    note("memory/a.md", "\n\n")
+    memory = open_memory()
+    memory.sync()
+    assert memory.forget(path="memory/a.md").error is None
+    memory.sync()
+
+    assert [(item.path, item.reason) for item in memory.status().skipped] == [("memory/a.md", "forgotten")]

@@ -36,6 +36,17 @@ def fresh_index(workspace: Path, place: Path, open_memory: Callable[..., Memory]
         yield memory
 
 
+def differences(one: Any, other: Any, place: str = "") -> list[str]:
+    """Name the places where two values differ, with both."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = sorted({*one, *other}, key=str)
+        return [text for name in names for text in differences(one.get(name), other.get(name), f"{place}.{name}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [text for number, pair in pairs for text in differences(*pair, f"{place}[{number}]")]
+    return [] if one == other else [f"{place}: {one!r} is not {other!r}"]
+
+
 def rows_of(index: Path) -> dict[str, Any]:
     """Give everything that an index holds, without its internal numbers."""
     store = SqliteStore(index)

@@ -11,7 +11,7 @@ import signal
 from contextlib import suppress
 from typing import Any
 
-from comparing import INDEX, QUERIES, answers_of, assert_is_on_disk, fresh_index, numbers_of, rows_of
+from comparing import INDEX, QUERIES, answers_of, assert_is_on_disk, differences, fresh_index, numbers_of, rows_of
 from dying import killed_sync
 from editing import EditedFiles, notes, texts
 from hypothesis import HealthCheck, Phase, settings
@@ -38,6 +38,12 @@ UNEMBEDDED = {"NO_VECTORS", "VECTORS_PENDING", "VECTOR_SPACE_MISMATCH"}
 
 class Interrupted(BaseException):
     """Stands for whatever ends a process in the middle."""
+
+
+def same(one: Any, other: Any) -> None:
+    """Check that two values are equal; if not, the message names each difference."""
+    found = differences(one, other)
+    assert not found, "\n".join(found)
 
 
 class FilesAndIndex(EditedFiles):
@@ -128,12 +134,13 @@ class FilesAndIndex(EditedFiles):
 
     def check_against_a_fresh_index(self) -> None:
         with fresh_index(self.workspace, self.folder / "fresh", self.open) as fresh:
-            assert rows_of(self.workspace / INDEX) == rows_of(self.folder / "fresh" / "fresh.sqlite")
-            assert numbers_of(self.memory) == numbers_of(fresh)
-            assert answers_of(self.memory) == answers_of(fresh)
+            rows, fresh_rows = rows_of(self.workspace / INDEX), rows_of(self.folder / "fresh" / "fresh.sqlite")
+            same(rows, fresh_rows)
+            same(numbers_of(self.memory), numbers_of(fresh))
+            same(answers_of(self.memory), answers_of(fresh))
             store = f"sqlite:///{self.folder / 'fresh' / 'fresh.sqlite'}"
             with self.open(embedder="none") as words, self.open(embedder="none", store=store) as fresh_words:
-                assert answers_of(words) == answers_of(fresh_words)
+                same(answers_of(words), answers_of(fresh_words))
 
     def _is_true(self, memory: Memory, query: str) -> None:
         response = memory.search(query, max_results=50, min_score=0.0)

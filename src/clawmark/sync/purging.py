@@ -42,7 +42,8 @@ def purge(store: Store, agent: str, identity: Mapping[str, Any], forgotten: Forg
         state = reader.state()
         if (state.facts.get(FACT, "") if state else "") == forgotten.digest:
             return False
-        old = {row.id for row in (*marked_rows(reader), *hidden_rows(reader, forgotten))}
+        empty = (row for row in reader.documents() if row.rejected is not None and forgotten.hides(row))
+        old = {row.id for row in (*marked_rows(reader), *hidden_rows(reader, forgotten), *empty)}
     with store.writing(agent, identity) as writer:
         remove_all(writer, old)
         writer.put_facts({FACT: forgotten.digest})

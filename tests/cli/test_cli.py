@@ -19,7 +19,10 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
 
 
 def _commands(group: click.Group = app, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from _commands(command, (*prefix, name))
         yield " ".join((*prefix, name)), command

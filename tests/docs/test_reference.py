@@ -143,7 +143,10 @@ def test_everything_that_an_embedder_has_is_in_the_reference() -> None:
 
 
 def usages(group: click.Group = app, prefix: str = "clawmark") -> Iterator[tuple[str, click.Command]]:
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
+        assert command is not None
         arguments = [part for part in command.params if isinstance(part, click.Argument)]
         yield " ".join((prefix, name, *(argument.make_metavar(CONTEXT) for argument in arguments))), command
         if isinstance(command, click.Group):

@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
+
 from clawmark.cli.app import app
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +44,7 @@ def test_both_events_run_the_hook_with_a_short_timeout_and_cannot_fail() -> None
             assert entry["timeout"] <= 5
             assert entry["command"].endswith("|| true")
             assert entry["command"].split()[:2] == ["clawmark", "hook"]
-    assert "hook" in app.commands
+    assert "hook" in app.list_commands(click.Context(app))
 
 
 def test_the_session_hook_leaves_out_sessions_that_go_on() -> None:

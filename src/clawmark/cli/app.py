@@ -10,14 +10,8 @@ import click
 
 from clawmark import __version__
 from clawmark.cli import printing
-from clawmark.cli.costs import confirm_costs, cost
-from clawmark.cli.doctor import doctor
-from clawmark.cli.evaluate import evaluate
-from clawmark.cli.forgetting import forget
+from clawmark.cli.commands import Commands
 from clawmark.cli.frame import DONE, FAILED, INTERRUPTED, Bar, Choice, common_options, fail, print_json
-from clawmark.cli.mcp import mcp
-from clawmark.cli.watching import watch
-from clawmark.cli.writing import append
 from clawmark.config import describe
 from clawmark.core.log import logger
 from clawmark.core.model import SearchResponse, SyncReport
@@ -42,7 +36,19 @@ def run() -> None:
     sys.exit(code)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+# A search loads none of these.
+_LATER = {
+    "append": "clawmark.cli.writing:append",
+    "cost": "clawmark.cli.costs:cost",
+    "doctor": "clawmark.cli.doctor:doctor",
+    "eval": "clawmark.cli.evaluate:evaluate",
+    "forget": "clawmark.cli.forgetting:forget",
+    "mcp": "clawmark.cli.mcp:mcp",
+    "watch": "clawmark.cli.watching:watch",
+}
+
+
+@click.group(cls=Commands, later=_LATER, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clawmark")
 def app() -> None:
     """Recall for agents: the few passages of your notes that answer a question."""
@@ -102,6 +108,8 @@ def index(choice: Choice, force: bool, yes: bool) -> None:
     bar = Bar()
     with choice.open() as memory:
         if not yes:
+            from clawmark.cli.costs import confirm_costs
+
             confirm_costs(choice, memory)
         try:
             report = memory.sync(force=force, progress=bar)
@@ -161,10 +169,6 @@ def config(choice: Choice) -> None:
     _warn(printing.notice_lines(loaded.warnings))
 
 
-app.add_command(append)
-app.add_command(cost)
-
-
 @app.command()
 @click.option("--why", is_flag=True, help="Say on stderr why nothing is recalled.")
 @common_options
@@ -175,13 +179,6 @@ def hook(choice: Choice, why: bool) -> None:
     named = {"workspace": choice.workspace, "agent": choice.agent, "config": choice.config}
     given = [f"--{name}={value}" for name, value in named.items() if value]
     sys.exit(run_hook([*given, *(["--why"] if why else [])]))
-
-
-app.add_command(evaluate)
-app.add_command(mcp)
-app.add_command(watch)
-app.add_command(doctor)
-app.add_command(forget)
 
 
 def _reading(choice: Choice) -> Memory:

@@ -8,7 +8,6 @@ inflated weights are kept as plain arrays in the user's cache folder, to be mapp
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -119,7 +118,8 @@ def _keep(backend: Any, kept: Path) -> None:
         scratch = Path(tempfile.mkdtemp(prefix=".weights-", dir=kept.parent))
         try:
             _write(backend, scratch)
-            os.rename(scratch, kept)  # noqa: PTH104 - must fail where another process was first
+            # Fails where another process was first: a folder that is not empty is not replaced.
+            scratch.rename(kept)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:

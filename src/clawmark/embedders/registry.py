@@ -15,10 +15,10 @@ from clawmark.core.digest import content_hash
 from clawmark.core.errors import ConfigError, EmbeddingError
 from clawmark.core.ports import Embedder
 from clawmark.core.scoring import IDENTITY_MAP, CosineMap
-from clawmark.embedders.dialect import Dialect
 from clawmark.embedders.ledger import Ledger
 
 if TYPE_CHECKING:
+    from clawmark.embedders.dialect import Dialect
     from clawmark.embedders.local import LocalEmbedder
 
 ENTRY_POINTS = "clawmark.embedders"

@@ -10,15 +10,17 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from clawmark.core.model import DoctorReport, ForgetReport, ReadResult, SearchResponse, Status, SyncReport, WriteReport
 from clawmark.core.ports import Embedder, Store
 from clawmark.engine.memory import Memory
-from clawmark.engine.spending import CostReport, Estimate
-from clawmark.engine.triggers import Listener
 from clawmark.sync import Progress
-from clawmark.watcher import Watcher
+
+if TYPE_CHECKING:
+    from clawmark.engine.spending import CostReport, Estimate
+    from clawmark.engine.triggers import Listener
+    from clawmark.watcher import Watcher
 
 _T = TypeVar("_T")
 

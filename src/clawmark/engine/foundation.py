@@ -29,7 +29,6 @@ from clawmark.engine.disk import Disk
 from clawmark.engine.freshness import Freshener, Freshness
 from clawmark.engine.providing import Providing, continued, settings_for
 from clawmark.engine.searching import Search, Surroundings, nothing_to_search
-from clawmark.engine.spending import unasked_embedder
 from clawmark.engine.triggers import Triggers
 from clawmark.engine.writing import Pen
 from clawmark.files import matcher, strays_message
@@ -66,7 +65,7 @@ class Foundation:
         self._fold_case = places.folds_case(self._workspace)
         given = None if isinstance(embedder, str) else embedder
         self._providing = Providing(self._settings, given, self._environ, user_cache_dir(self._environ), self._clock)
-        self._cache = places.embedding_cache(self._settings, self._environ, self._providing.meter.count_cached)
+        self._cache = places.embedding_cache(self._settings, self._environ, self._providing.count_cached)
         opened = places.open_store(self._workspace, store, self._settings, self._environ)
         self._place = Workplace(
             store=opened,
@@ -117,6 +116,8 @@ class Foundation:
 
     def _quick_pass(self, progress: Progress | None = None) -> SyncReport:
         """A pass that nobody asked for: one of another process is not waited for."""
+        from clawmark.engine.spending import unasked_embedder
+
         embedder = partial(unasked_embedder, self._providing, self._place)
         wait = QUICK_LOCK_SECONDS
         return synchronise(self._place, embedder, progress=progress, wait_seconds=wait, explicit=False)

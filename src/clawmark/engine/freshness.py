@@ -11,11 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clawmark.core.errors import ClawmarkError, StoreBusyError, StoreError
 from clawmark.core.model import Notice, SyncReport
 from clawmark.sync import Changes, LiveRules, Workplace, find_changes, only_live
-from clawmark.watcher import Watcher
+
+if TYPE_CHECKING:
+    from clawmark.watcher import Watcher
 
 # The last look at the files counts for this long (design, section 5).
 CHECK_SECONDS = 1.0

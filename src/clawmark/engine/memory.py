@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmark.config import LoadedSettings
 from clawmark.core.errors import ArgumentError, StoreError
@@ -23,13 +23,15 @@ from clawmark.core.model import (
 from clawmark.engine import places
 from clawmark.engine.arguments import names_checked, search_request, text_argument, whole_number
 from clawmark.engine.foundation import Foundation
-from clawmark.engine.spending import CostReport, Estimate, cost_report, first_estimate, with_costs
 from clawmark.engine.transcripts import read_lines
-from clawmark.engine.triggers import Listener
 from clawmark.engine.upkeep import forced_pass
 from clawmark.files import scan_files
 from clawmark.sync import Progress
-from clawmark.watcher import Watcher
+
+if TYPE_CHECKING:
+    from clawmark.engine.spending import CostReport, Estimate
+    from clawmark.engine.triggers import Listener
+    from clawmark.watcher import Watcher
 
 
 class Memory(Foundation):
@@ -245,10 +247,14 @@ class Memory(Foundation):
         provider = Provider(self._providing.current, self._providing.error())
         cache = self._cache.stats() if self._cache else None
         found = status_of(self._place, provider=provider, deep=deep, cache=cache)
+        from clawmark.engine.spending import with_costs
+
         return with_costs(replace(found, watch=self._triggers.status()), self._providing)
 
     def estimate(self) -> Estimate | None:
         """Estimate what the first index with a remote provider costs; None when there is nothing to ask for."""
+        from clawmark.engine.spending import first_estimate
+
         return first_estimate(self._providing, self._place)
 
     def costs(self, *, days: int = 30) -> CostReport:
@@ -257,6 +263,8 @@ class Memory(Foundation):
         Args:
             days: How many days to look back, >= 1.
         """
+        from clawmark.engine.spending import cost_report
+
         return cost_report(self._providing, whole_number("days", days, least=1) or 1)
 
     def load_model(self) -> None:

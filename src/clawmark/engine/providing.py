@@ -119,12 +119,17 @@ class Providing:
         # What a user's own embedder costs is the user's affair, unless there is a budget to keep.
         alone = given is not None and budget == Budget()
         self.ledger = Ledger(None if alone else cache_folder / LEDGER_FILE)
-        self.meter = Meter(self.ledger, clock, prices({**self._free(), **self._table.prices}), budget)
+        self._budget = budget
         self._own_failures = Ledger(None)
         self._lock = threading.RLock()
         self._made: list[Any] = []
         self._keyless: str | None = None
         self.reason: str | None = None
+
+    @cached_property
+    def meter(self) -> Meter:
+        """What is counted and limited; the price list is read when somebody is to pay."""
+        return Meter(self.ledger, self._clock, prices({**self._free(), **self._table.prices}), self._budget)
 
     @property
     def wanted(self) -> str:
@@ -283,6 +288,10 @@ class Providing:
 
     def _count(self, provider: str, model: str, texts: int, tokens: int) -> None:
         self.meter.count(provider, model, requests=1, texts=texts, tokens=tokens)
+
+    def count_cached(self, provider: str, model: str, texts: int) -> None:
+        """Count texts whose vectors the cache had."""
+        self.meter.count_cached(provider, model, texts)
 
     def is_billed(self, provider: str) -> bool:
         """Tell whether texts leave this machine for a provider that may ask money for them."""

@@ -70,9 +70,10 @@ def _of_path(place: Workplace, reader: Reader, subject: Subject) -> set[Tombston
     """A path for good, and the content that is there now, under any name."""
     row = next((row for row in reader.documents() if row.path == subject.name), None)
     file = next((file for file in _files(place) if file.path == subject.name), None)
-    if row is None and file is None:
+    known = row or file
+    if known is None:
         return set()
-    if (row or file).source == "sessions":  # type: ignore[union-attr]
+    if known.source == "sessions":
         return _of_session(place, reader, subject)
     hashes = {row.hash if row is not None and row.rejected is None else "", _hash_on_disk(place, file)} - {""}
     stones = {Tombstone("content", value, subject.spelled) for value in hashes}

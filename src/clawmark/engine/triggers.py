@@ -7,15 +7,17 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmark.config import Settings
 from clawmark.core.model import SyncReport
 from clawmark.engine.freshness import Freshener
 from clawmark.sync import Progress, Workplace
-from clawmark.watcher import Followed, Timing, Watcher, WatchEvent
 
-Listener = Callable[[WatchEvent], None]
+if TYPE_CHECKING:
+    from clawmark.watcher import Watcher, WatchEvent
+
+Listener = Callable[["WatchEvent"], None]
 Pass = Callable[[Progress], SyncReport]
 
 
@@ -95,6 +97,8 @@ class Triggers:
         return watcher
 
     def _started(self) -> Watcher:
+        from clawmark.watcher import Followed, Timing, Watcher
+
         sync = self._settings.sync
         timing = Timing(sync.watch_debounce_ms / 1000, sync.interval_minutes * 60.0)
         watcher = Watcher(
